@@ -113,14 +113,17 @@ export interface CallFilter {
   /** The name of a tool, a prompt or a resource. */
   readonly name?: string;
   readonly outcome?: OutcomeKind;
+  readonly traceId?: string;
 }
 
-export function matches(call: KeptCall, { person, server, name, outcome }: CallFilter): boolean {
+export function matches(call: KeptCall, filter: CallFilter): boolean {
+  const { person, server, name, outcome, traceId } = filter;
   return (
     (person === undefined || call.person === person) &&
     (server === undefined || call.server === server) &&
     (name === undefined || call.name === name) &&
-    (outcome === undefined || outcomeKind(call.outcome) === outcome)
+    (outcome === undefined || outcomeKind(call.outcome) === outcome) &&
+    (traceId === undefined || call.traceId === traceId)
   );
 }
 

@@ -56,12 +56,20 @@ export function filterOf(visit: ActivityVisit): CallFilter {
   const person = seesAll ? textIn(query, "person") : visitor.person;
   const [server, name] = [textIn(query, "server"), textIn(query, "name")];
   const outcome = OUTCOMES.find((each) => each === query.get("outcome"));
+  const traceId = traceIn(query);
   return {
     ...(person !== undefined && { person }),
     ...(server !== undefined && { server }),
     ...(name !== undefined && { name }),
     ...(outcome !== undefined && { outcome }),
+    ...(traceId !== undefined && { traceId }),
   };
+}
+
+/** @returns the id, from a whole `traceresponse` or `traceparent`, too. */
+function traceIn(query: URLSearchParams): string | undefined {
+  const text = textIn(query, "traceId")?.toLowerCase();
+  return /(?<![\da-f])[\da-f]{32}(?![\da-f])/.exec(text ?? "")?.[0] ?? text;
 }
 
 export function textIn(query: URLSearchParams, name: string): string | undefined {

@@ -96,10 +96,10 @@ export const addServers = operatedFreshly(
         isChosen,
       };
       const { slug } = one.entry;
-      const isTaken = known.has(slug) || added.isConfigured(slug);
       if (!isChosen) return one;
+      const taken = added.isConfigured(slug) ? CONFIGURED : known.has(slug) ? TAKEN : undefined;
       known.add(slug);
-      if (isTaken) return { ...one, mistakes: [...one.mistakes, TAKEN] };
+      if (taken !== undefined) return { ...one, mistakes: [...one.mistakes, taken] };
       return one.mistakes.length > 0 ? one : { ...one, mistakes: added.mistakesIn(one.entry) };
     });
     const ready = filled.filter(({ isChosen }) => isChosen);
@@ -121,6 +121,7 @@ export const addServers = operatedFreshly(
 );
 
 const OUTDATED = "That page is out of date. Paste it again.";
+const CONFIGURED = "MCP_SERVERS has a server of this slug already, which wins; choose another one.";
 const TAKEN = "There is a server of this slug already; choose another one.";
 
 /** @returns why it was not kept. */

@@ -63,7 +63,7 @@ describe("the page of calls", () => {
     await page.context().close();
   });
 
-  test("is as good without a script: it is loaded again", async ({ expect }) => {
+  test("P3: is as good without a script: it is loaded again", async ({ expect }) => {
     const page = await open("/activity", { javaScriptEnabled: false });
     expect(await page.getByRole("status").innerText()).toBe("");
     const before = await page.getByRole("row", { name: /steeping_guide/ }).count();
@@ -84,7 +84,7 @@ describe("the page of calls", () => {
   });
 
   test.for(["/activity", "/usage"])(
-    "%s is accessible at the real gateway",
+    "P18: %s is accessible at the real gateway",
     async (path, { expect }) => {
       const page = await (await browser.newContext({ bypassCSP: true })).newPage();
       await page.goto(gateway.url + path);

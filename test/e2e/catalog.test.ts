@@ -31,7 +31,7 @@ async function choose(label: RegExp, option: string): Promise<void> {
 }
 
 describe("a person without a script", () => {
-  test("finds a tool, runs it, changes what it was given, and runs it again", async ({
+  test("P3: finds a tool, runs it, changes what it was given, and runs it again", async ({
     expect,
   }) => {
     await page.goto(`${gateway.url}/`);

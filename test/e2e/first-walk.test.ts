@@ -40,7 +40,7 @@ async function shownCommand(): Promise<string> {
 }
 
 describe("the first walk", () => {
-  test("puts a server of this machine behind the gateway, by its address alone", async ({
+  test("P3: puts a server of this machine behind the gateway, by its address alone", async ({
     expect,
   }) => {
     await page.goto(`${gateway.url}/admin`);

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 describe("a page", () => {
   test.for(Object.keys(SAMPLES))(
-    "%s is accessible, in light and in dark",
+    "P18: %s is accessible, in light and in dark",
     async (name, { expect }) => {
       await checked.goto(`${site.origin}/${name}`);
       expect(await faultsOf(checked)).toEqual([]);
@@ -48,7 +48,7 @@ describe("a page", () => {
   );
 
   test.for(Object.keys(SAMPLES))(
-    "%s loads nothing, and the browser reports no problem",
+    "P4: %s loads nothing, and the browser reports no problem",
     async (name, { expect }) => {
       const shown = await context.newPage();
       const requested: string[] = [];
@@ -65,18 +65,22 @@ describe("a page", () => {
     },
   );
 
-  test("is nowhere wider than the narrowest phone", { timeout: 120_000 }, async ({ expect }) => {
-    const shown = await context.newPage();
-    await shown.setViewportSize({ width: 320, height: 640 });
-    const wide: string[] = [];
-    for (const name of Object.keys(SAMPLES)) {
-      await shown.goto(`${site.origin}/${name}`);
-      const width = await shown.evaluate<number>("document.documentElement.scrollWidth");
-      if (width > 320) wide.push(name);
-    }
-    expect(wide).toEqual([]);
-    await shown.close();
-  });
+  test(
+    "P18: is nowhere wider than the narrowest phone",
+    { timeout: 120_000 },
+    async ({ expect }) => {
+      const shown = await context.newPage();
+      await shown.setViewportSize({ width: 320, height: 640 });
+      const wide: string[] = [];
+      for (const name of Object.keys(SAMPLES)) {
+        await shown.goto(`${site.origin}/${name}`);
+        const width = await shown.evaluate<number>("document.documentElement.scrollWidth");
+        if (width > 320) wide.push(name);
+      }
+      expect(wide).toEqual([]);
+      await shown.close();
+    },
+  );
 
   test("is styled: the policy lets the stylesheet in", async ({ expect }) => {
     const shown = await context.newPage();

@@ -81,7 +81,7 @@ describe("the spans of a call", () => {
   test.for([
     ["modern", "test_simple_text"],
     ["legacy", "echo"],
-  ] as const)("at a %s server", async ([slug, name], { expect }) => {
+  ] as const)("T9: at a %s server", async ([slug, name], { expect }) => {
     const response = await post(slug, "tools/call", { name, arguments: { message: MARKER } });
     const traceId = traceOf(response);
     await expect

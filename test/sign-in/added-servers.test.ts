@@ -36,7 +36,7 @@ async function fields(visitor: Visitor): Promise<Record<string, string>> {
 }
 
 describe("whoever is no administrator", () => {
-  test.for([LIST, `${LIST}/${SLUG}`])("does not see %s", async (path, { expect }) => {
+  test.for([LIST, `${LIST}/${SLUG}`])("P10: does not see %s", async (path, { expect }) => {
     const nobody = await gateway.send(ORIGIN + path, { method: "GET" });
     const login = `/login?${new URLSearchParams({ to: path }).toString()}`;
     expect([nobody.status, nobody.headers.get("location")]).toEqual([303, login]);

@@ -32,7 +32,7 @@ async function statusOf(answer: Promise<Response>): Promise<number> {
 
 describe("the admin page:", () => {
   test.for([PATHS.admin, PATHS.logins, loginPath("abcdefgh")])(
-    "%s requires a signed-in administrator",
+    "P10: %s requires a signed-in administrator",
     async (path, { expect }) => {
       const nobody = await gateway.send(ORIGIN + path, { method: "GET", headers: {} });
       const login = `/login?${new URLSearchParams({ to: path }).toString()}`;

@@ -43,7 +43,7 @@ async function attention(): Promise<Attention> {
 
 describe("whoever is no administrator", () => {
   test.for([ADMIN, SERVER, JSON_PATH])(
-    "is refused %s as all pages of theirs",
+    "P10: is refused %s as all pages of theirs",
     async (path, { expect }) => {
       const nobody = await get(path, { Accept: "text/html" });
       const login = `/login?${new URLSearchParams({ to: path }).toString()}`;

@@ -1,7 +1,7 @@
 /** The rules that only the pages of what happened need: tables that become lists on a phone, and charts. */
 
 export const ACTIVITY_STYLE = `
-.filters { max-width: 40rem; }
+.filters { max-width: 48rem; }
 .line .filters { gap: 0.75rem; }
 .filters .row { grid-template-columns: minmax(0, 1fr); }
 .filters .labelled { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; }

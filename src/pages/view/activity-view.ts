@@ -126,7 +126,7 @@ function recording({ recorded, isEveryones }: ActivityView): Html {
 }
 
 function filters({ filter, slugs, isEveryones, personName }: ActivityView): Html {
-  const { server, name = "", outcome, person = "" } = filter;
+  const { server, name = "", outcome, person = "", traceId = "" } = filter;
   const known = server === undefined || slugs.includes(server) ? slugs : [...slugs, server];
   return html`<form method="get" action="${PATHS.activity}" class="filters" role="search">
     ${isEveryones && html`<input type="hidden" name="of" value="everyone" />`}
@@ -143,17 +143,22 @@ function filters({ filter, slugs, isEveryones, personName }: ActivityView): Html
         ["", "All servers"],
         ...known.map((slug) => [slug, slug] as const),
       ])}
-      <div class="labelled">
-        <label for="name">Tool</label>
-        <input class="field" id="name" name="name" value="${name}" maxlength="200" />
-      </div>
+      ${words("name", "Tool", name)}
       ${choice("outcome", "Outcome", outcome, [
         ["", "All outcomes"],
         ...OUTCOMES.map((kind) => [kind, OUTCOME_WORDS[kind][0]] as const),
       ])}
+      ${words("traceId", "Trace id", traceId)}
       <button class="plain">Show</button>
     </div>
   </form>`;
+}
+
+function words(name: string, label: string, value: string): Html {
+  return html`<div class="labelled">
+    <label for="${name}">${label}</label>
+    <input class="field" id="${name}" name="${name}" value="${value}" maxlength="200" />
+  </div>`;
 }
 
 export function choice(

@@ -21,7 +21,7 @@ async function settled(expect: ExpectStatic, calls: number): Promise<void> {
 }
 
 describe("recording", () => {
-  test("costs calls of modern clients nothing, and one row for all of a second", async ({
+  test("P13, T15: costs calls of modern clients nothing, and one row for all of a second", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "modern" });

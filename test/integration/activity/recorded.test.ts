@@ -1,8 +1,9 @@
 /** What is recorded of calls, through the whole Worker, and what the pages show of it without sign-in. */
 
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
+import { activityShard } from "../../../src/activity/shards.ts";
 import { Browser, type Page } from "../../support/oauth-browser.ts";
 import { modern, Session } from "../client.ts";
 import { changeConfiguration } from "../configuration.ts";
@@ -54,7 +55,7 @@ const rowsAt = async (query: string): Promise<number> =>
   [...(await visit(`/activity?${query}`)).html.matchAll(/<tr\s+id="call-/g)].length;
 
 describe("a call", () => {
-  test("is recorded with who, what, how and how long, in both eras, and with no content", async ({
+  test("P12: is recorded with who, what, how and how long, in both eras, and with no content", async ({
     expect,
   }) => {
     await callModern("work");
@@ -74,7 +75,7 @@ describe("a call", () => {
     expect(kept).not.toContain(SECRET);
   });
 
-  test("is on the pages, and its content is on none", async ({ expect }) => {
+  test("P12: is on the pages, and its content is on none", async ({ expect }) => {
     const pages = await Promise.all(["/activity", "/usage", "/usage.csv"].map(visit));
     for (const { status, html } of pages) {
       expect(status).toBe(200);
@@ -94,8 +95,36 @@ describe("a call", () => {
   });
 });
 
+test("T16: the trace id of an answer finds its call, and no other", async ({ expect }) => {
+  const names = ["traced", "other"];
+  const [response] = await Promise.all(
+    names.map((name) => modern(now, "tools/call", { name, arguments: {} })),
+  );
+  await response?.text();
+  const trace = response?.headers.get("traceresponse") ?? "";
+  await expect.poll(() => rowsAt("name=other")).toBe(1);
+  // Whole, as a header has it, and the id alone, as the log has it.
+  for (const traceId of [trace, trace.split("-")[1] ?? ""]) {
+    const query = new URLSearchParams({ traceId }).toString();
+    await expect.poll(() => rowsAt(query)).toBe(1);
+    expect((await visit(`/activity?${query}`)).text).toContain("traced at");
+  }
+  expect(await rowsAt(`traceId=${"f".repeat(32)}`)).toBe(0);
+  expect(await rowsAt("traceId=nonsense")).toBe(0);
+});
+
+test("P13: the page says how many calls are not listed, and of which minute", async ({
+  expect,
+}) => {
+  const minute = Math.floor(Date.now() / 60_000) * 60_000;
+  const unlisted = [{ minute, person: "local", calls: 1204 }];
+  await env.ACTIVITIES.getByName(activityShard("local")).add({ lines: [], latest: 0, unlisted });
+  const { text } = await visit("/activity");
+  expect(text).toMatch(/Some calls of the minute from [^:]+:\d\d UTC are not listed: 1,204\./);
+});
+
 describe("the file for spreadsheets", () => {
-  test("has no cell that would be a formula", async ({ expect }) => {
+  test("P19: has no cell that would be a formula", async ({ expect }) => {
     await callModern('=HYPERLINK("https://evil.example")');
     const csv = async (): Promise<string> => (await visit("/usage.csv")).html;
     await expect.poll(csv).toContain("HYPERLINK");

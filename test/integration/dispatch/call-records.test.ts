@@ -98,6 +98,18 @@ describe("the record of a call", () => {
     },
   );
 
+  test("T10: is one line and no warning where nothing else takes it", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "modern", tools: [TOOL] });
+    await responseIn(await modern(upstream, "tools/list"));
+    const others = (["warn", "error", "info"] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation(() => undefined),
+    );
+    const lines = linesOfCalls();
+    for (let n = 0; n < 3; n++) await responseIn(await modernCall(upstream));
+    expect(await lines()).toHaveLength(3);
+    expect(others.flatMap(({ mock }) => mock.calls)).toEqual([]);
+  });
+
   test("has the effect of a tool, where the gateway has its server's catalog", async ({
     expect,
   }) => {

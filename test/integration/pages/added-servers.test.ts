@@ -53,7 +53,7 @@ async function press(slug: string, button: string): Promise<Page> {
 }
 
 describe("a server whose address is pasted", () => {
-  test("is shown first, then a draft that was looked at, and serves after a click", async ({
+  test("P16: is shown first, then a draft that was looked at, and serves after a click", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "modern", tools: [work] });
@@ -111,14 +111,17 @@ describe("a server whose address is pasted", () => {
     "https://metadata.goog/mcp",
     "http://intranet.example/mcp",
     "https://public.example:8443/mcp",
-  ])("is refused at the private address %s, and no request leaves", async (url, { expect }) => {
-    const fetching = vi.spyOn(globalThis, "fetch");
-    const page = await add(url, { "slug-0": "private" });
-    expect(page.status).toBe(400);
-    expect(page.text).toMatch(/private\.url: The (?:host|address)/);
-    expect(fetching).not.toHaveBeenCalled();
-    expect((await store.addedServers()).servers).toEqual([]);
-  });
+  ])(
+    "P15: is refused at the private address %s, and no request leaves",
+    async (url, { expect }) => {
+      const fetching = vi.spyOn(globalThis, "fetch");
+      const page = await add(url, { "slug-0": "private" });
+      expect(page.status).toBe(400);
+      expect(page.text).toMatch(/private\.url: The (?:host|address)/);
+      expect(fetching).not.toHaveBeenCalled();
+      expect((await store.addedServers()).servers).toEqual([]);
+    },
+  );
 
   test.for(["no slug at all!", "message"])("is not kept as %j", async (slug, { expect }) => {
     const page = await add("https://tea.example/mcp", { "slug-0": slug });
@@ -126,9 +129,12 @@ describe("a server whose address is pasted", () => {
     expect((await store.addedServers()).servers).toEqual([]);
   });
 
-  test("is not kept under a slug of MCP_SERVERS", async ({ expect }) => {
+  test("P17: is not kept under a slug of MCP_SERVERS", async ({ expect }) => {
     const page = await add("https://tea.example/mcp", { "slug-0": only.slug });
-    expect([page.status, page.text]).toEqual([400, expect.stringContaining("slug already")]);
+    expect([page.status, page.text]).toEqual([
+      400,
+      expect.stringContaining("MCP_SERVERS has a server of this slug already"),
+    ]);
   });
 });
 

@@ -129,7 +129,7 @@ const outages = async () =>
   (await json()).items.filter(({ kind }) => kind === "unreachable" || kind === "offline");
 
 describe("a server that goes down", () => {
-  test("is no item after 30 s, one with reason and since after 90 s, and gone at the next load once mended", async ({
+  test("P8, P9: is no item after 30 s, one with reason and since after 90 s, and gone at the next load once mended", async ({
     expect,
   }) => {
     vi.useFakeTimers({ toFake: ["Date"] });

@@ -15,6 +15,7 @@ const browser = new Browser(ORIGIN, (url, sent) =>
 const schema = { type: "object", properties: { q: { type: "string", description: "Words" } } };
 const tool = (name: string, more = {}) => ({ name, inputSchema: schema, ...more });
 const DEAD = [{ status: 0, isLasting: true }] as const;
+const ICON = `data:image/svg+xml;base64,${btoa("<svg onload=alert(1) />")}`;
 const BREAKING = `<img src=x onerror=alert(1)></script>"'`;
 
 let open: Upstream;
@@ -25,7 +26,10 @@ let down: Upstream;
 beforeAll(async () => {
   const tools = [
     tool("find", { title: "Find things", annotations: { readOnlyHint: true } }),
-    tool("wipe", { description: BREAKING, annotations: { destructiveHint: true } }),
+    tool("wipe", {
+      ...{ description: BREAKING, annotations: { destructiveHint: true } },
+      icons: [{ src: ICON, mimeType: "image/svg+xml" }],
+    }),
     tool("a/b?c", { annotations: { destructiveHint: false }, title: BREAKING }),
   ];
   const many = Array.from({ length: 250 }, (_, n) => tool(`tool-${n}`));
@@ -77,7 +81,7 @@ describe("the catalog", () => {
     );
   });
 
-  test("has no word of what the policy hides, in lists, searches and by its address", async ({
+  test("P1: has no word of what the policy hides, in lists, searches and by its address", async ({
     expect,
   }) => {
     const paths = ["/catalog", "/catalog?q=secret", `/catalog/${strict.slug}`];
@@ -114,9 +118,12 @@ describe("the catalog", () => {
     expect(page.text).toContain("It adds or changes, and destroys nothing.");
   });
 
-  test("shows the markup of a server as text", async ({ expect }) => {
+  test("P4: shows the markup of a server as text, and none of its icons", async ({ expect }) => {
     const page = await visit(`/catalog/${open.slug}/wipe`);
-    expect(page.html).not.toContain("<img");
+    for (const { html } of [page, await visit("/catalog"), await visit(`/catalog/${open.slug}`)]) {
+      expect(html).not.toContain("<img");
+      expect(html).not.toContain(ICON);
+    }
     expect(page.text).toContain(BREAKING);
   });
 

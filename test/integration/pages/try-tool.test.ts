@@ -91,7 +91,7 @@ const argumentsOf = ({ body }: Recorded): unknown => body?.params?.["arguments"]
 const result = (more: Json): Reaction => jsonOf({ result: { resultType: "complete", ...more } });
 
 describe("a tool that reads", () => {
-  test("runs at the first click, with the values of the form in their types", async ({
+  test("P5: runs at the first click, with the values of the form in their types", async ({
     expect,
   }) => {
     const spy = vi.spyOn(console, "log").mockImplementation(() => undefined);
@@ -164,7 +164,7 @@ describe("a form that is not right", () => {
     expect(await status(token, { Cookie: cookie, Origin: ORIGIN })).toBe(200);
   });
 
-  test("runs no tool that the policy hides, and looks like none of a tool that never was", async ({
+  test("P1: runs no tool that the policy hides, and looks like none of a tool that never was", async ({
     expect,
   }) => {
     const page = await browser.visit(pathOf("quiet"));
@@ -184,7 +184,7 @@ describe("a form that is not right", () => {
 });
 
 describe("a tool that may write", () => {
-  test("sends nothing at the first click, and the same values at the second", async ({
+  test("P6: sends nothing at the first click, and the same values at the second", async ({
     expect,
   }) => {
     const before = (await callsOf(modern)).length;
@@ -324,7 +324,7 @@ describe("what a tool asks", () => {
     params: { message: "Who are <you>?", requestedSchema },
   };
 
-  test("is a form, and the answer ends the same call", async ({ expect }) => {
+  test("P7: is a form, and the answer ends the same call", async ({ expect }) => {
     await react(modern, asking({ who: ask }), jsonOf(MODERN_ANSWER));
     const asked = await run("find", { fields: { "a:q": "x" } });
     expect(asked.text).toContain("Who are <you>?");

@@ -58,7 +58,7 @@ describe.for(
       meta: { traceparent: PARENT, tracestate: "a=b" },
       headers: { traceparent: OTHER, tracestate: "c=d" },
     },
-  ])("is followed by its context $name", async (sent, { expect }) => {
+  ])("T1, T2, T3: is followed by its context $name", async (sent, { expect }) => {
     const record = await call(era, server, sent);
     const { traceparent } = record.headers;
     expect(traceparent).toMatch(new RegExp(`^00-${TRACE}-[\\da-f]{16}-01$`));
@@ -72,7 +72,7 @@ describe.for(
     { name: "a malformed one", meta: { traceparent: "00-a-b-01", tracestate: "a=b" } },
     { name: "one of zeros", headers: { traceparent: `00-${"0".repeat(32)}-${SPAN}-01` } },
     { name: "one that is too long", headers: { traceparent: PARENT + "0".repeat(10_000) } },
-  ])("begins a trace with $name", async (sent, { expect }) => {
+  ])("T4: begins a trace with $name", async (sent, { expect }) => {
     const record = await call(era, server, sent);
     expect(record.headers["traceparent"]).toMatch(/^00-(?!0{32})[\da-f]{32}-[\da-f]{16}-01$/);
     expect(record.headers).not.toHaveProperty("tracestate");
@@ -80,7 +80,7 @@ describe.for(
     expect(metaIn(record)).not.toHaveProperty("tracestate");
   });
 
-  test("keeps its baggage to itself", async ({ expect }) => {
+  test("T6: keeps its baggage to itself", async ({ expect }) => {
     const baggage = "user=SECRET";
     const record = await call(era, server, {
       ...{ meta: { traceparent: PARENT, baggage }, headers: { baggage } },
@@ -101,7 +101,7 @@ describe("over HTTP+SSE", () => {
 });
 
 describe("a resource that no server lists", () => {
-  test("is asked for in one trace, with a parent for each server", async ({ expect }) => {
+  test("T5: is asked for in one trace, with a parent for each server", async ({ expect }) => {
     const script: Script = {
       server: "modern",
       capabilities: { resources: {} },

@@ -7,7 +7,7 @@ import { MAX_QUEUED } from "../../../src/activity/call-queue.ts";
 import { Outpost, record } from "./call-fixture.ts";
 
 describe("a queue of calls", () => {
-  test("holds so many, and says of whom and when it lacks the others", async ({ expect }) => {
+  test("P13: holds so many, and says of whom and when it lacks the others", async ({ expect }) => {
     const outpost = new Outpost();
     for (let n = 0; n < MAX_QUEUED; n++) outpost.queue.add(record());
     for (let n = 0; n < 7; n++) outpost.queue.add(record({ at: 125_000, person: "bob" }));
@@ -21,7 +21,7 @@ describe("a queue of calls", () => {
     expect(outpost.names).toHaveLength(MAX_QUEUED + 1);
   });
 
-  test("loses no count, whatever happens", async ({ expect }) => {
+  test("P13: loses no count, whatever happens", async ({ expect }) => {
     const steps = fc.array(
       fc.oneof(fc.integer({ min: 1, max: 1500 }), fc.constantFrom("flush", "down", "up")),
       { maxLength: 12 },

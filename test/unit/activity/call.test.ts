@@ -80,6 +80,7 @@ test("a filter narrows by each of its members", ({ expect }) => {
     { server: "x" },
     { name: "x" },
     { outcome: "error" },
+    { traceId: "f".repeat(32) },
   ] as const;
   for (const filter of filters) expect(matches(CALL, filter)).toBe(false);
   const all = { person: "u_1", server: "docs", name: "find", outcome: "ok" } as const;

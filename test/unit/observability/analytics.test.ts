@@ -38,11 +38,11 @@ describe("the point of a call", () => {
     ["error:-32602", "-32602"],
     ["refused:rate", "refused_rate"],
     ["cancelled", "cancelled"],
-  ] as const)("names the type of an error: %s", ([outcome, type], { expect }) => {
+  ] as const)("T7: names the type of an error: %s", ([outcome, type], { expect }) => {
     expect(pointOf({ outcome }).blobs.slice(2, 4)).toEqual([outcome, type]);
   });
 
-  test("has no tool that the catalog does not have, and no method that no revision has", ({
+  test("T8: has no tool that the catalog does not have, and no method that no revision has", ({
     expect,
   }) => {
     const tools = new Set<string>();

@@ -81,13 +81,13 @@ describe("the span of a client's request", () => {
     { outcome: "error:-32602", type: "-32602", status: "-32602" },
     { outcome: "refused:rate", type: "refused_rate" },
     { outcome: "cancelled", type: "cancelled" },
-  ])("says what failed: $outcome", async ({ outcome, type, status }, { expect }) => {
+  ])("T7: says what failed: $outcome", async ({ outcome, type, status }, { expect }) => {
     const seen = await serverSpan({ outcome });
     expect(seen?.attributes).toMatchObject({ "error.type": type });
     expect(seen?.attributes["rpc.response.status_code"]).toBe(status);
   });
 
-  test("has no tool that a client made up", async ({ expect }) => {
+  test("T8: has no tool that a client made up", async ({ expect }) => {
     expect(await serverSpan({ name: "made up", effect: undefined }, null)).toMatchObject({
       ...{ name: "tools/call", attributes: { "gen_ai.tool.name": "_other" } },
     });

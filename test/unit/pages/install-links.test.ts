@@ -148,11 +148,11 @@ const ODD = [
 ];
 
 describe.for(CASES)("the link for $client", ({ make, link, read }) => {
-  test("is this, byte for byte", ({ expect }) => {
+  test("P14: is this, byte for byte", ({ expect }) => {
     expect(make({ name: NAME, url: URL_OF_SERVER })).toBe(link);
   });
 
-  test.for(ODD)("is read as exactly %s", (url, { expect }) => {
+  test.for(ODD)("P14: is read as exactly %s", (url, { expect }) => {
     for (const name of [NAME, "my docs & más"]) {
       const made = make({ name, url });
       expect(read(made)).toEqual({ name, url });
@@ -160,7 +160,7 @@ describe.for(CASES)("the link for $client", ({ make, link, read }) => {
     }
   });
 
-  test("has no token, and no place for one", ({ expect }) => {
+  test("P14: has no token, and no place for one", ({ expect }) => {
     expect(decodeURIComponent(link)).not.toMatch(/token|authorization|bearer|header|key/i);
   });
 });

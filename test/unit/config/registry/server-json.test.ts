@@ -92,7 +92,7 @@ function remote(members: object): object {
 const header = (members: object) => remote({ headers: [members] });
 
 describe("the registry's own examples", () => {
-  test("each remote is a candidate, with the headers that it asks for", ({ expect }) => {
+  test("R2: each remote is a candidate, with the headers that it asks for", ({ expect }) => {
     const provenance = { kind: "server.json", name: HYBRID.name, version: "1.5.0" };
     const [first, second] = itemsOf(HYBRID);
     expect(first).toEqual({
@@ -120,7 +120,7 @@ describe("the registry's own examples", () => {
     });
   });
 
-  test("a variable of the address is a field with its choices, and no other value is taken", ({
+  test("R5: a variable of the address is a field with its choices, and no other value is taken", ({
     expect,
   }) => {
     const read = candidate(MULTI_REGION);
@@ -139,7 +139,7 @@ describe("the registry's own examples", () => {
     expect(fillIn(read, { REGION: "" })).toEqual({ sentence: '"region" needs a value.' });
   });
 
-  test("packages alone say how to publish from a machine", ({ expect }) => {
+  test("R3: packages alone say how to publish from a machine", ({ expect }) => {
     expect(itemsOf(WEATHER)).toEqual([
       {
         ...{ kind: "left", name: WEATHER.name },
@@ -154,7 +154,7 @@ function listed(server: unknown, status = "active"): object {
 }
 
 describe("a list of the registry", () => {
-  test("is read with its wrappers; one that is malformed is named, and the others are read", ({
+  test("R7: is read with its wrappers; one that is malformed is named, and the others are read", ({
     expect,
   }) => {
     const servers = [
@@ -176,7 +176,7 @@ describe("a list of the registry", () => {
     }
   });
 
-  test.for(["deprecated", "deleted"])("one that is %s is left", (status, { expect }) => {
+  test.for(["deprecated", "deleted"])("R4: one that is %s is left", (status, { expect }) => {
     const sentence = `${HYBRID.name} is ${status} in the registry.`;
     for (const pasted of [listed(HYBRID, status), { ...HYBRID, status }]) {
       expect(itemsOf(pasted)).toEqual([{ kind: "left", name: HYBRID.name, sentence }]);
