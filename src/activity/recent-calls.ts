@@ -19,6 +19,11 @@ interface Newest {
   readonly count: number;
 }
 
+/** A row that takes no more lines, as it is gone or of another version: rows before it may be there still. */
+function complete(n: number): Newest {
+  return { n, count: LINES_PER_ROW };
+}
+
 export class RecentCalls extends Records {
   static override readonly SCHEMA = [
     `CREATE TABLE IF NOT EXISTS calls_1 (
@@ -42,9 +47,7 @@ export class RecentCalls extends Records {
     );
     // Nothing is added to a row of another version.
     this.#newest =
-      newest === undefined || newest.format === LINE_FORMAT
-        ? newest
-        : { n: newest.n, count: LINES_PER_ROW };
+      newest === undefined || newest.format === LINE_FORMAT ? newest : complete(newest.n);
   }
 
   /** True when the oldest calls have to give way. */
@@ -115,7 +118,7 @@ export class RecentCalls extends Records {
       if (this.#size <= MAX_CALLS && latest > oldest) continue;
       this.run("DELETE FROM calls_1 WHERE n = ?", [n]);
       this.#size -= count;
-      if (n === this.#newest?.n) this.#newest = undefined;
+      if (n === this.#newest?.n) this.#newest = complete(n);
     }
   }
 
@@ -131,7 +134,7 @@ export class RecentCalls extends Records {
       const isNewest = n === this.#newest?.n;
       if (left.length === 0) {
         this.run("DELETE FROM calls_1 WHERE n = ?", [n]);
-        if (isNewest) this.#newest = undefined;
+        if (isNewest) this.#newest = complete(n);
         continue;
       }
       this.run("UPDATE calls_1 SET count = ?2, lines = ?3 WHERE n = ?1", [

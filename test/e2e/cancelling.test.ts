@@ -21,11 +21,11 @@ describe.each(KINDS)("a cancellation, %s,", (kind) => {
     const before = await cancelledCount(client);
     const controller = new AbortController();
     const { signal } = controller;
-    const cancelled = client.callTool("test_wait", { ms: LONG_MS }, { signal });
+    const name = crypto.randomUUID();
+    const cancelled = client.callTool("test_wait", { ms: LONG_MS, name }, { signal });
     const gaveUp = expect(cancelled).rejects.toThrow("no longer needed");
     const other = client.callTool("test_wait", { ms: 300 });
-    // What began later has come back, so the call is there by now.
-    await client.callTool("test_simple_text");
+    await client.callTool("test_wait_begun", { name });
     expect(await cancelledCount(client)).toBe(before);
 
     controller.abort(new Error("no longer needed"));

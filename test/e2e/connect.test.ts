@@ -118,9 +118,9 @@ describe.each(["v1-http", "v2-modern"] as const)("a host of the era of %s", (kin
     if (meta === undefined) await introduce(host);
     host.send(call("long", "test_hold", { name: `stdin ${kind}` }, withToken(meta)));
     await host.next(({ method }) => method === "notifications/progress", "the call runs");
-    host.send(call("wait", "test_wait", { ms: LONG_MS }, meta));
-    host.send(call("after", "test_simple_text", {}, meta));
-    await host.answer("after");
+    const name = crypto.randomUUID();
+    host.send(call("wait", "test_wait", { ms: LONG_MS, name }, meta));
+    await other.callTool("test_wait_begun", { name });
     host.end();
     expect(await host.exitCode).toBe(0);
     await vi.waitFor(async () => expect(await cancelledCount(other)).toBe(before + 1), {

@@ -155,8 +155,9 @@ describe("a modern-only server", () => {
     const before = await count();
     const controller = new AbortController();
     const { signal } = controller;
-    const call = client.callTool("test_wait", { ms: 30_000 }, { signal }).catch(() => "gone");
-    await client.callTool("test_simple_text");
+    const name = crypto.randomUUID();
+    const call = client.callTool("test_wait", { ms: 30_000, name }, { signal }).catch(() => "gone");
+    await direct.callTool("test_wait_begun", { name });
     controller.abort();
     expect(await call).toBe("gone");
     await expect.poll(count, { timeout: 30_000 }).toBe(before + 1);

@@ -104,12 +104,12 @@ export const NOTIFICATIONS: readonly Feature[] = [
       const before = await cancelledCount(direct);
       const controller = new AbortController();
       const { signal } = controller;
-      const call = client.callTool("test_wait", { ms: LONG_MS }, { signal }).then(
+      const name = crypto.randomUUID();
+      const call = client.callTool("test_wait", { ms: LONG_MS, name }, { signal }).then(
         () => "answered",
         (error: unknown) => String(error),
       );
-      // What began later has come back, so the call is there by now.
-      await client.callTool("test_simple_text");
+      await direct.callTool("test_wait_begun", { name });
       const early = (await cancelledCount(direct)) - before;
       controller.abort(new Error("no longer needed"));
       const outcome = await call;

@@ -4,7 +4,6 @@
 import {
   classifyInboundRequest,
   createMcpHandler,
-  InMemoryServerEventBus,
   isJsonContentType,
   readRequestBody,
 } from "@modelcontextprotocol/server";
@@ -14,6 +13,7 @@ import { buildServer } from "./server.ts";
 import { createSessions } from "./sessions.ts";
 import { TaskStore } from "./tasks/task-store.ts";
 import { buildTaskServer, isForTasks, withTasks } from "./tasks/task-server.ts";
+import { newWorld } from "./world.ts";
 
 const MODERN = "2026-07-28";
 
@@ -23,7 +23,7 @@ export interface Endpoint {
 }
 
 export function createEndpoint(): Endpoint {
-  const world = { bus: new InMemoryServerEventBus(), cancelledWaits: 0, holds: new Map() };
+  const world = newWorld();
   const modern = createMcpHandler(() => withTasks(buildServer(world)), {
     ...{ legacy: "reject", bus: world.bus },
   });

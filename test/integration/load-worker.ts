@@ -1,10 +1,16 @@
 /**
  * Loads the Worker under test before the clock of any test runs: on a machine that is busy, that alone
  * takes longer than a test may wait for an answer. A file that shares the isolate of others finds the
- * usual configuration.
+ * usual configuration, and each test the clock of the machine.
  */
+
+import { afterEach, vi } from "vitest";
 
 import "../../src/index.ts";
 import { restoreConfiguration } from "./configuration.ts";
 
 await restoreConfiguration();
+
+afterEach(() => {
+  vi.useRealTimers();
+});

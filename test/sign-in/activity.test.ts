@@ -43,13 +43,14 @@ function callsOf({ person }: Visitor): ReturnType<ReturnType<typeof activitiesIn
 /** Has somebody call a tool. Resolves once that is written down. */
 async function called(visitor: Visitor, name: string): Promise<void> {
   const { token } = await visitor.person.key();
-  await responseIn(
+  const answer = await responseIn(
     await modern(ALPHA, "tools/call", { name, arguments: {} }, { headers: as(token) }),
   );
-  const names = async () => (await callsOf(visitor)).calls.map((call) => call.name);
+  if (!("result" in answer)) throw new Error(`The call failed: ${JSON.stringify(answer)}`);
   await vi.waitFor(
     async () => {
-      if (!(await names()).includes(name)) throw new Error(`${name} is not listed`);
+      const { calls } = await callsOf(visitor);
+      if (!calls.some((call) => call.name === name)) throw new Error(`${name} is not listed`);
     },
     { timeout: 20_000, interval: 50 },
   );

@@ -27,8 +27,9 @@ describe("the list of servers", () => {
     expect,
   }) => {
     const beta = Upstream.named("beta");
+    // A page waits for what it looks at only so long.
+    await expect.poll(async () => (await root.visit(PATHS.admin)).text).toContain("2 healthy");
     const { text } = await root.visit(PATHS.admin);
-    expect(text).toContain("2 healthy");
     expect(text.indexOf("alpha")).toBeLessThan(text.indexOf("beta"));
     const asked = (await beta.log()).length;
     await root.visit(PATHS.admin);

@@ -2,7 +2,7 @@
 
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import type { Sql } from "../../src/lib/sql.ts";
 import { AttemptSeal } from "../../src/auth/sign-in/held-attempt.ts";
@@ -16,10 +16,6 @@ import { ORIGIN } from "./gateway.ts";
 import { browserOf, signInGateway } from "./sign-in-gateway.ts";
 
 const MINUTE = 60_000;
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** Sends the same form several times at once, each with the cookies that the page left. */
 function postAtOnce(

@@ -1,6 +1,6 @@
 /** The requirement of every request of an MCP endpoint: one token, for this endpoint. */
 
-import { afterEach, beforeAll, describe, test, vi } from "vitest";
+import { beforeAll, describe, test, vi } from "vitest";
 
 import { readCosts } from "../../src/observability/costs.ts";
 import { type Headers, initializeMessage, post, send } from "../integration/client.ts";
@@ -37,10 +37,6 @@ beforeAll(async () => {
   // The login doctor records refusals once a minute: now, and not while a test counts.
   await (await initialize("/mcp/alpha", as("garbage"))).text();
   begun = Date.now();
-});
-
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 function initialize(path: string, headers: Headers = {}): Promise<Response> {

@@ -6,7 +6,7 @@ import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { newServiceClientId, type ServiceClient } from "../../src/auth/store/service-clients.ts";
 import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
 import { ask, type Form, newClient, statusAndError } from "./codes.ts";
-import { later, SECOND } from "./later.ts";
+import { passTime, SECOND } from "./clock.ts";
 import { gatewayWith, newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
 import { newMaker, records } from "./people.ts";
@@ -95,7 +95,7 @@ describe("a service client", () => {
     const tokens = await tokensIn(await send(`${ORIGIN}/token`, { method: "POST", body }));
     expect(tokens.expires_in).toBe(3600);
     expect("refresh_token" in tokens).toBe(false);
-    later(3601 * SECOND);
+    passTime(3601 * SECOND);
     expect(await isGood(tokens, id, "/mcp/alpha")).toBe(false);
   });
 

@@ -32,7 +32,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
 });
 afterEach(() => {
-  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 

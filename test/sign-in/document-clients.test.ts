@@ -13,7 +13,6 @@ import { browserOf } from "./sign-in-gateway.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
 async function visitAs(client_id: string, browser: Browser = browserOf()): Promise<Page> {

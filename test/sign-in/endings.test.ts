@@ -1,6 +1,6 @@
 /** The events that end a user's access end all of it, and other events end nothing. */
 
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import { post } from "../integration/client.ts";
 import { within } from "../integration/bounded.ts";
@@ -14,10 +14,6 @@ import { Visitor } from "./visitor.ts";
 
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const DAY_MS = 86_400_000;
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** @returns whether an API key is valid where its record is. */
 async function isKeyGood({ shard }: Person, token: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Signing in: with the owner's code, through providers, and through what stands in front. */
 
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import { cookieName } from "../../src/auth/sign-in/held-attempt.ts";
 import { hashOf } from "../../src/lib/random.ts";
@@ -16,10 +16,6 @@ import { sessionIn, through, whoIs } from "./signed-in.ts";
 import { SESSION_COOKIE } from "./visitor.ts";
 
 const MINUTE = 60_000;
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 describe("the owner's code", () => {
   test("opens a session of this browser", async ({ expect }) => {

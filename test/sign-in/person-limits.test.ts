@@ -1,6 +1,6 @@
 /** Limits that are a person's: another application, or another session, brings no more of them. */
 
-import { afterEach, beforeAll, describe, test, vi } from "vitest";
+import { beforeAll, describe, test, vi } from "vitest";
 
 import { until } from "../integration/bounded.ts";
 import { type Headers, modern, send, Session } from "../integration/client.ts";
@@ -17,10 +17,6 @@ const LISTEN = { notifications: { toolsListChanged: true } };
 
 beforeAll(() => {
   setLimits({ requestsPerMinute: PER_MINUTE, streamsPerPerson: STREAMS });
-});
-
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 async function statusOf(answer: Promise<Response>): Promise<number> {

@@ -9,7 +9,7 @@ import { test, vi } from "vitest";
 
 import { tokensIn } from "../support/oauth-requests.ts";
 import { ask, connect, type Connected, isGood, newClient, refreshing } from "./codes.ts";
-import { later, SECOND } from "./later.ts";
+import { passTime, SECOND } from "./clock.ts";
 import { newOwner } from "./owners.ts";
 
 type Step =
@@ -46,7 +46,7 @@ async function live(application: Connected, all: readonly Step[]): Promise<boole
     tokensIn(await ask(refreshing(application, token)));
   for (const step of all) {
     if (step.kind === "pass") {
-      later(step.seconds * SECOND);
+      passTime(step.seconds * SECOND);
     } else if (step.kind === "late") {
       if (Date.now() - before.at < 30 * SECOND)
         current = await refresh(before.tokens.refresh_token);

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
-import { DAY, later, SECOND } from "./later.ts";
+import { DAY, passTime, SECOND } from "./clock.ts";
 import {
   ask,
   connect,
@@ -24,7 +24,7 @@ describe("a refresh token that was replaced", () => {
     const second = await refresh(application, application.tokens);
     const third = await refresh(application, second);
     const fourth = await refresh(application, third);
-    later(WINDOW);
+    passTime(WINDOW);
     expect(await refusal(application, application.tokens)).toEqual(REFUSED);
     expect(await refusal(application, third)).toEqual(REFUSED);
     expect(await refusal(application, fourth)).toEqual(REFUSED);
@@ -39,7 +39,7 @@ describe("a refresh token that was replaced", () => {
     const application = await connect();
     const stolen = application.tokens;
     const thief = await refresh(application, stolen);
-    later(WINDOW);
+    passTime(WINDOW);
     const thiefsNext = await refresh(application, thief);
     // The owner has not refreshed yet, and comes with the token that the thief copied.
     expect(await refusal(application, stolen)).toEqual(REFUSED);
@@ -52,7 +52,7 @@ describe("a refresh token that was replaced", () => {
     const application = await connect();
     const stolen = application.tokens;
     const owners = await refresh(application, await refresh(application, stolen));
-    later(WINDOW);
+    passTime(WINDOW);
     expect(await refusal(application, stolen)).toEqual(REFUSED);
     expect(await isGood(owners.access_token)).toBe(false);
   });
@@ -60,7 +60,7 @@ describe("a refresh token that was replaced", () => {
   test("ends at the owner's next refresh when a thief uses it in between", async ({ expect }) => {
     const application = await connect();
     const owners = await refresh(application, application.tokens);
-    later(WINDOW);
+    passTime(WINDOW);
     // Good for once more, since the owner's new one was never used: an answer may have been lost.
     const thiefs = await refresh(application, application.tokens);
     expect(await refusal(application, owners)).toEqual(REFUSED);
@@ -74,7 +74,7 @@ describe("a refresh token that was replaced", () => {
     const application = await connect();
     let tokens = await refresh(application, application.tokens);
     for (let month = 0; month < 6; month++) {
-      later(29 * DAY);
+      passTime(29 * DAY);
       tokens = await refresh(application, tokens);
     }
     await restartShardOf(application.person.id);
@@ -94,7 +94,7 @@ describe("a refresh token that was replaced", () => {
     const form = { grant_type: "refresh_token", client_id: id, client_secret: secret };
     const second = await tokensIn(await ask({ ...form, refresh_token: tokens.refresh_token }));
     const third = await tokensIn(await ask({ ...form, refresh_token: second.refresh_token }));
-    later(WINDOW);
+    passTime(WINDOW);
     const { client_id: other } = await newClient();
     const old = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
     expect(await statusAndError(await ask({ ...old, client_id: other }))).toEqual(REFUSED);
@@ -123,7 +123,7 @@ describe("the same refresh token, a moment later and with other parameters,", ()
     expect(narrow.access_token).not.toBe(wide.access_token);
     const again = await tokensIn(await ask({ ...asked, scope: "mcp:alpha" }));
     expect(again).toEqual(narrow);
-    later(WINDOW);
+    passTime(WINDOW);
     const next = await refresh(application, narrow);
     const all = [wide, narrow, next].map(({ access_token }) => isGood(access_token));
     expect(await Promise.all(all)).toEqual([true, true, true]);
@@ -140,7 +140,7 @@ describe("the same refresh token, a moment later and with other parameters,", ()
       third.refresh_token,
       third.refresh_token,
     ]);
-    later(WINDOW);
+    passTime(WINDOW);
     expect(await isGood((await refresh(application, third)).access_token)).toBe(true);
     expect(await isGood(narrow.access_token)).toBe(true);
   });
@@ -149,10 +149,10 @@ describe("the same refresh token, a moment later and with other parameters,", ()
     const application = await connect({ scopes: SCOPES });
     const asked = refreshing(application, application.tokens.refresh_token);
     const second = await refresh(application, application.tokens);
-    later(20 * SECOND);
+    passTime(20 * SECOND);
     expect((await ask({ ...asked, scope: "mcp:alpha" })).status).toBe(200);
     const third = await refresh(application, second);
-    later(20 * SECOND);
+    passTime(20 * SECOND);
     // Two have it: who sends it within each window must not follow the family for ever.
     expect(await statusAndError(await ask({ ...asked, scope: "mcp" }))).toEqual(REFUSED);
     expect(await refusal(application, third)).toEqual(REFUSED);

@@ -5,7 +5,7 @@
 import { describe, test } from "vitest";
 
 import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
-import { DAY, later, SECOND } from "./later.ts";
+import { DAY, passTime, SECOND } from "./clock.ts";
 import {
   ask,
   connect,
@@ -73,7 +73,7 @@ describe("a refresh", () => {
     const second = await refresh(application, first);
     const third = await refresh(application, second);
     expect(await refresh(application, application.tokens)).toEqual(third);
-    later(WINDOW);
+    passTime(WINDOW);
     expect(await isGood((await refresh(application, third)).access_token)).toBe(true);
   });
 
@@ -92,7 +92,7 @@ describe("a refresh", () => {
   test("B75: whose response was lost can be sent again", async ({ expect }) => {
     const application = await connect();
     const lost = await refresh(application, application.tokens);
-    later(WINDOW);
+    passTime(WINDOW);
     const again = await refresh(application, application.tokens);
     expect(again.refresh_token).not.toBe(lost.refresh_token);
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
@@ -193,7 +193,7 @@ describe("only a refresh token gives the right to refresh:", () => {
     const { person, tokens } = application;
     const second = await refresh(application, tokens);
     await endSignIn(person);
-    later(61 * SECOND);
+    passTime(61 * SECOND);
     expect(await refusal(application, second)).toEqual(REFUSED);
     expect(await isGood(second.access_token)).toBe(false);
     expect(await eventsOf(person)).toContain("provider_ended");
@@ -201,9 +201,9 @@ describe("only a refresh token gives the right to refresh:", () => {
 
   test("a token that was not used for a month has expired", async ({ expect }) => {
     const application = await connect();
-    later(29 * DAY);
+    passTime(29 * DAY);
     const second = await refresh(application, application.tokens);
-    later(30 * DAY);
+    passTime(30 * DAY);
     expect(await refusal(application, second)).toEqual(REFUSED);
   });
 });

@@ -1,7 +1,7 @@
 /** Refreshes of an application that is connected, and what is done to the object that has its grant. */
 
 import { type Tokens, tokensIn } from "../support/oauth-requests.ts";
-import { SECOND } from "./later.ts";
+import { SECOND } from "./clock.ts";
 import { ask, type Connected, refreshing, statusAndError } from "./codes.ts";
 
 /** Past the window in which the same request gets the same answer. */

@@ -1,6 +1,6 @@
 /** Dynamic client registration (RFC 7591), with what real clients send, and with what attackers do. */
 
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { obtainToken } from "../support/oauth-client.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
@@ -12,8 +12,6 @@ import { fromElsewhere, gatewayWith, newContext } from "./context.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 
 const { send } = gateway;
-
-afterEach(() => void vi.useRealTimers());
 
 interface Answer {
   readonly status: number;

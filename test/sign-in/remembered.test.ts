@@ -1,6 +1,6 @@
 /** Approvals that stand, those that do not, and what an authorization leaves as it is. */
 
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import { OwnerProvider } from "../../src/auth/identity/owner.ts";
 import { initializeMessage, post } from "../integration/client.ts";
@@ -17,10 +17,6 @@ import { browserOf, OWNER, type SignInOptions } from "./sign-in-gateway.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** An application that the owner has approved in this browser. */
 async function approved(

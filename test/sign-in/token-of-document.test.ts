@@ -14,7 +14,7 @@ import {
   refreshing,
   statusAndError,
 } from "./codes.ts";
-import { DAY, later } from "./later.ts";
+import { DAY, passTime } from "./clock.ts";
 import { ORIGIN } from "./gateway.ts";
 import { newOwner } from "./owners.ts";
 import { Signer } from "./signing.ts";
@@ -86,7 +86,7 @@ describe("a public client with a document", () => {
     const { id } = await newDocumentClient();
     const application = await connect({ client: id });
     await serveJsonAt(id, { client_id: "https://elsewhere.client.example/x" });
-    later(DAY);
+    passTime(DAY);
     const form = refreshing(application, application.tokens.refresh_token);
     expect(await statusAndError(await ask(form))).toEqual(REFUSED);
   });
@@ -95,7 +95,7 @@ describe("a public client with a document", () => {
     const { id } = await newDocumentClient();
     const application = await connect({ client: id });
     await serveAt(id, { status: 503 });
-    later(DAY);
+    passTime(DAY);
     const form = refreshing(application, application.tokens.refresh_token);
     expect((await ask(form)).status).toBe(200);
   });

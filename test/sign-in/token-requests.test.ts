@@ -6,7 +6,7 @@ import { REDIRECT_URI } from "../support/oauth-requests.ts";
 import { ask, basic, newClient, newCode, statusAndError } from "./codes.ts";
 import { fromElsewhere } from "./context.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
-import { later } from "./later.ts";
+import { passTime } from "./clock.ts";
 
 const CONFIDENTIAL = {
   redirect_uris: [REDIRECT_URI],
@@ -153,7 +153,7 @@ describe("the client of a request is checked:", () => {
     const address = fromElsewhere();
     const bare = { ...form, client_id: undefined };
     const statuses: number[] = [];
-    later(0); // the clock stands: with time, a client may try again
+    passTime(0); // the clock stands: with time, a client may try again
     for (let n = 0; n < 100; n++) {
       statuses.push((await ask(bare, { ...address, ...basic(id, `wrong${n}`) })).status);
     }

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { newSecret, REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
-import { DAY, later, SECOND } from "./later.ts";
+import { DAY, passTime, SECOND } from "./clock.ts";
 import {
   ask,
   basic,
@@ -173,11 +173,11 @@ describe("a code", () => {
 
   test("B67, B113: lasts two minutes", async ({ expect }) => {
     // The clock stands, so that only the time counts that is let pass.
-    later(0);
+    passTime(0);
     const [early, late] = await Promise.all([newCode(), newCode()]);
-    later(119 * SECOND);
+    passTime(119 * SECOND);
     expect((await ask(early.form)).status).toBe(200);
-    later(2 * SECOND);
+    passTime(2 * SECOND);
     expect(await statusAndError(await ask(late.form))).toEqual([400, "invalid_grant"]);
   });
 
@@ -200,9 +200,9 @@ describe("a code", () => {
     expect,
   }) => {
     const { tokens } = await connect();
-    later(tokens.expires_in * SECOND - 1500);
+    passTime(tokens.expires_in * SECOND - 1500);
     expect(await isGood(tokens.access_token)).toBe(true);
-    later(3000);
+    passTime(3000);
     expect(await isGood(tokens.access_token)).toBe(false);
   });
 });
@@ -238,25 +238,25 @@ describe("a registration", () => {
   test("is kept for as long as tokens are issued to it", async ({ expect }) => {
     const used = await connect();
     const { client_id: unused } = await newClient();
-    later(2 * DAY);
+    passTime(2 * DAY);
     expect(await statusAndError(await ask({ client_id: unused, token: "x" }))).toEqual([
       401,
       "invalid_client",
     ]);
     const again = await tokensIn(await ask(refreshing(used, used.tokens.refresh_token)));
-    later(29 * DAY);
+    passTime(29 * DAY);
     let more = await tokensIn(await ask(refreshing(used, again.refresh_token)));
-    later(29 * DAY);
+    passTime(29 * DAY);
     more = await tokensIn(await ask(refreshing(used, more.refresh_token)));
     for (let n = 0; n < 3; n++) {
-      later(29 * DAY);
+      passTime(29 * DAY);
       // A request that brings no token keeps it no longer, and no shorter either.
       expect((await ask({ client_id: used.client, token: "x" })).status).toBe(200);
     }
     const dead = await ask(refreshing(used, more.refresh_token));
     expect(await statusAndError(dead)).toEqual([400, "invalid_grant"]);
     expect((await ask({ client_id: used.client, token: "x" })).status).toBe(200);
-    later(10 * DAY);
+    passTime(10 * DAY);
     expect(await statusAndError(await ask({ client_id: used.client, token: "x" }))).toEqual([
       ...[401, "invalid_client"],
     ]);
@@ -265,10 +265,10 @@ describe("a registration", () => {
   test("is not kept by revocations of unknown tokens", async ({ expect }) => {
     const { client_id } = await newClient();
     const token = `${(await Person.signIn()).id}:${"g".repeat(16)}:${"x".repeat(32)}`;
-    later(DAY / 2);
+    passTime(DAY / 2);
     expect((await ask({ client_id, token })).status).toBe(200);
     expect((await ask({ client_id, token: "x" })).status).toBe(200);
-    later(DAY / 2 + 60 * SECOND);
+    passTime(DAY / 2 + 60 * SECOND);
     expect(await statusAndError(await ask({ client_id, token }))).toEqual([401, "invalid_client"]);
   });
 });

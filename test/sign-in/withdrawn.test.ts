@@ -5,7 +5,7 @@
 
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import type { Maker } from "../../src/auth/store/api-keys.ts";
 import { newServiceClientId } from "../../src/auth/store/service-clients.ts";
@@ -28,10 +28,6 @@ const ALPHA = `${ORIGIN}/mcp/alpha`;
 const STRANGER = "somebody@elsewhere.example";
 /** A code that was the owner's before; what it began remembers it. */
 const EARLIER = "of-an-earlier-code";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 async function isKeyGood({ shard }: Person, token: string): Promise<boolean> {
   return (await shard.bearers.check(ORIGIN, ALPHA, token)) !== undefined;

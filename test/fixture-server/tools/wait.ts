@@ -11,9 +11,10 @@ export function addWaitTools(server: McpServer, world: World): void {
     "test_wait",
     {
       description: "Answers after `ms` milliseconds, unless it is cancelled before",
-      inputSchema: z.object({ ms: z.int().min(0) }),
+      inputSchema: z.object({ ms: z.int().min(0), name: z.string().optional() }),
     },
-    async ({ ms }, { mcpReq: { signal } }) => {
+    async ({ ms, name }, { mcpReq: { signal } }) => {
+      if (name !== undefined) named(world.waits, name).resolve();
       try {
         await sleep(ms, undefined, { signal });
       } catch (error) {
@@ -21,6 +22,18 @@ export function addWaitTools(server: McpServer, world: World): void {
         throw error;
       }
       return text(`Waited ${ms} ms`);
+    },
+  );
+
+  server.registerTool(
+    "test_wait_begun",
+    {
+      description: "Answers once a test_wait of a name has begun",
+      inputSchema: z.object({ name: z.string() }),
+    },
+    async ({ name }) => {
+      await named(world.waits, name).promise;
+      return text(`Begun: ${name}`);
     },
   );
 
@@ -45,7 +58,7 @@ export function addWaitTools(server: McpServer, world: World): void {
         await mcpReq.notify({ method: "notifications/progress", params });
       };
       await tell(1, "held");
-      await holdIn(world, name).promise;
+      await named(world.holds, name).promise;
       await tell(2, "let go");
       return text(`Let go: ${name}`);
     },
@@ -58,14 +71,17 @@ export function addWaitTools(server: McpServer, world: World): void {
       inputSchema: z.object({ name: z.string() }),
     },
     ({ name }) => {
-      holdIn(world, name).resolve();
+      named(world.holds, name).resolve();
       return text(`Released: ${name}`);
     },
   );
 }
 
-function holdIn({ holds }: World, name: string): PromiseWithResolvers<void> {
-  const hold = holds.get(name) ?? Promise.withResolvers<void>();
-  holds.set(name, hold);
-  return hold;
+function named(
+  all: Map<string, PromiseWithResolvers<void>>,
+  name: string,
+): PromiseWithResolvers<void> {
+  const one = all.get(name) ?? Promise.withResolvers<void>();
+  all.set(name, one);
+  return one;
 }

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 
 import { type CallPlace, writeCall } from "../../../src/activity/call.ts";
 import { MAX_CALLS } from "../../../src/activity/recent-calls.ts";
-import { add, call, inShard, list, NOW } from "./shard-fixture.ts";
+import { add, call, inShard, list, NOW, type ShardWorld } from "./shard-fixture.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -58,6 +58,26 @@ describe("the list", () => {
       expect(Math.min(...left.map(({ at }) => at))).toBeGreaterThan(NOW - 24);
       const { day: [today] = [] } = world.shard.usage(["day"], { from: 0 });
       expect(today?.calls).toBe(3000);
+    });
+  });
+
+  test.for([
+    [
+      "somebody whose calls are the last is forgotten",
+      (world: ShardWorld) => world.shard.forget("bob"),
+    ],
+    ["the last calls have expired", (world: ShardWorld) => world.shard.wake()],
+  ] as const)("goes on when %s", async ([, end], { expect }) => {
+    await inShard((world) => {
+      // A row of its own for each.
+      add(world, ...Array.from({ length: 50 }, () => call({ person: "ann" })));
+      add(world, call({ person: "bob", at: NOW - 8 * DAY }));
+      end(world);
+      add(world, call({ person: "eve", name: "after" }));
+      const left = list(world);
+      expect(left.filter(({ name }) => name === "after")).toHaveLength(1);
+      expect(left).toHaveLength(51);
+      expect(new Set(left.map(({ id }) => id)).size).toBe(51);
     });
   });
 

@@ -1,6 +1,6 @@
 /** `Mcp-Param-*`: judged at the front door, made anew for the upstream, learned from its list. */
 
-import { afterEach, beforeEach, describe, test, vi } from "vitest";
+import { beforeEach, describe, test, vi } from "vitest";
 
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { modern } from "../client.ts";
@@ -13,10 +13,6 @@ const DOUBT_MS = 1000;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 function work(
   upstream: Upstream,
   args: Json,

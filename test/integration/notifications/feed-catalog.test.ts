@@ -1,7 +1,7 @@
 /** The catalogs of an upstream, as its feed has them: how often the upstream is asked for them. */
 
 import { env } from "cloudflare:workers";
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { until } from "../bounded.ts";
 import { fanOutIn } from "../../../durable-objects/fan-out.ts";
@@ -11,8 +11,6 @@ import { jsonOf, Upstream } from "../upstream.ts";
 
 // Of a server that says nothing of it, a catalog is never fresh.
 setLimits({ catalogFreshSeconds: 0 });
-
-afterEach(() => void vi.useRealTimers());
 
 function stopTheClock(): void {
   vi.useFakeTimers({ toFake: ["Date"] });

@@ -2,7 +2,7 @@
 
 // Has an isolate of its own: its servers are looked at when it starts.
 import { env, exports } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, test, vi } from "vitest";
+import { beforeAll, describe, test, vi } from "vitest";
 
 import { Browser, type Page } from "../../support/oauth-browser.ts";
 import { until } from "../bounded.ts";
@@ -57,8 +57,6 @@ beforeAll(async () => {
     }),
   });
 });
-
-afterEach(() => void vi.useRealTimers());
 
 describe("when the gateway has started", () => {
   test("each server is looked at once, beside the first answer and not before it", async ({

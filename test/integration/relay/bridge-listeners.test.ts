@@ -4,7 +4,7 @@
  */
 
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test, vi } from "vitest";
 import { readStored } from "../../../durable-objects/stored-json.ts";
 
 import type { BridgeObject } from "../../../durable-objects/bridge-object.ts";
@@ -79,8 +79,6 @@ function usedAt(stub: Stub): Promise<unknown> {
       (readStored(storage.kv.get("bridge")) as StoredBridge | undefined)?.usedAt,
   );
 }
-
-afterEach(() => void vi.useRealTimers());
 
 describe("a client's own session", () => {
   test("is not subscribed before a tool is called, and then before the call is sent", async ({

@@ -10,7 +10,7 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, test, vi } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { BridgeObject } from "../../../durable-objects/bridge-object.ts";
 import type { Json, Reaction } from "../../support/scripted-upstream-script.ts";
@@ -326,8 +326,6 @@ async function later(asked: AskedResult, ms: number): Promise<void> {
   vi.setSystemTime(Date.now() + ms);
   await runDurableObjectAlarm(holderOf(asked));
 }
-
-afterEach(() => void vi.useRealTimers());
 
 describe("a client that never comes back", () => {
   test.for([false, true])(

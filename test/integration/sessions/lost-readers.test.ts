@@ -4,7 +4,7 @@
  */
 
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, test, vi } from "vitest";
+import { beforeEach, test, vi } from "vitest";
 
 import { NOTHING, objectOf, sseSessionId, storedIn } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
@@ -15,10 +15,6 @@ const LINGER_MS = 1000;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 /** A session whose reader pauses before it comes back: it was lost twice within a second. */
 async function lostTwice(upstream: Upstream): Promise<readonly [SseSession, { id: string }]> {
   const session = await SseSession.open(upstream.sse);

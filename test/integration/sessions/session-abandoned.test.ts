@@ -1,7 +1,7 @@
 /** A session that nobody comes back to is not watched for, and is again when somebody does. */
 
 import { runDurableObjectAlarm } from "cloudflare:test";
-import { afterEach, beforeAll, describe, test, vi } from "vitest";
+import { beforeAll, describe, test, vi } from "vitest";
 
 import { defaultLimits } from "../../../src/policy/limits.ts";
 import { Session } from "../client.ts";
@@ -20,7 +20,6 @@ beforeAll(async () => {
     { script: resourceful("second") },
   ])) as [Upstream];
 });
-afterEach(() => void vi.useRealTimers());
 
 function later(minutes: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
