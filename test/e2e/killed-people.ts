@@ -26,7 +26,7 @@ export class KilledPerson {
 
   /** @param issuer of the provider. */
   static async signIn(
-    name: (typeof PEOPLE)[number],
+    name: string,
     { url }: KillableGateway,
     issuer: string,
   ): Promise<KilledPerson> {

@@ -21,7 +21,7 @@ export interface Switches {
   readonly misbehave?: Fault | null;
   /** Whether every request is answered with 503. */
   readonly isOut?: boolean;
-  readonly change?: Readonly<Partial<Record<Subject, Partial<Person>>>>;
+  readonly change?: Readonly<Record<string, Partial<Person>>>;
 }
 
 export interface OidcState {
