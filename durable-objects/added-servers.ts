@@ -1,7 +1,6 @@
 /** The servers that operators add, as their pages see them. */
 
 import { entriesOf } from "../src/config/clients/client-map.ts";
-import { missingSecrets } from "../src/config/clients/placeholders.ts";
 import { type Config, loadConfig } from "../src/config/config.ts";
 import {
   type AddedEntry,
@@ -9,6 +8,7 @@ import {
   type Resolved,
   resolveAdded,
 } from "../src/config/registry/join-servers.ts";
+import { editableOf, editServer } from "../src/config/registry/edit-server.ts";
 import { fillIn } from "../src/config/registry/fill-in.ts";
 import { readPasted } from "../src/config/registry/pasted.ts";
 import { probe } from "../src/config/registry/probe.ts";
@@ -31,11 +31,18 @@ export function addedServersIn(env: Env): ServerRegistry {
     const config = configured(env);
     return resolveAdded(entry, config, addedEgress(config));
   };
+  const refusal = (entry: AddedEntry): readonly string[] => {
+    const resolved = resolve(entry);
+    return "sentences" in resolved ? resolved.sentences : [];
+  };
   return {
     all: () => store.addedServers(),
     isConfigured(slug) {
       const { servers, notices } = configured(env);
       return servers.has(slug) || notices.some((notice) => notice.slug === slug);
+    },
+    get allowsLoopback() {
+      return addedEgress(configured(env)).allowsLoopback === true;
     },
     read: readPasted,
     fillIn,
@@ -43,20 +50,23 @@ export function addedServersIn(env: Env): ServerRegistry {
     openPasted: async (person, token) => openPasted(await keys(), person, token),
     mistakesIn(entry) {
       const [named] = entriesOf({ [entry.slug]: entry.entry });
-      if (named?.slug !== entry.slug) return [NO_SLUG];
-      const resolved = resolve(entry);
-      return "sentences" in resolved ? resolved.sentences : [];
+      return named?.slug === entry.slug ? refusal(entry) : [NO_SLUG];
     },
-    secretNamesIn: (entry) => missingSecrets(entry, {}),
-    secretsOf: async (server) => openSecrets(await keys(), server),
+    editable: editableOf,
+    async edit(server, edit) {
+      const edited = editServer(server, await openSecrets(await keys(), server), edit);
+      if (edited.kind === "mistakes") return edited;
+      const sentences = refusal({ slug: server.slug, ...edited });
+      return sentences.length > 0 ? { kind: "mistakes", sentences } : edited;
+    },
     async put({ sealed: before, ...server }, revision, secrets) {
       const sealed =
         secrets === undefined ? before : await sealSecrets(await keys(), server, secrets);
       return store.putServer({ ...server, ...(sealed !== undefined && { sealed }) }, revision);
     },
     remove: (slug, revision) => store.removeServer(slug, revision),
-    async probe(server) {
-      const secrets = await openSecrets(await keys(), server);
+    async probe(server, given) {
+      const secrets = given ?? (await openSecrets(await keys(), server));
       if (secrets === undefined) return failed("None of the keys that are set opens its secrets.");
       const { slug, label, entry } = server;
       const resolved = resolve({ slug, label, entry, secrets });

@@ -20,10 +20,12 @@ export async function addedOf(
   return servers.find((each) => each.slug === slug);
 }
 
-function changing(
+/** Wraps the action of a form about a server that was added. */
+export function changing(
   act: (submission: OperatorSubmission, server: Added) => Promise<Response>,
+  maxBytes?: number,
 ): OperatorHandler {
-  return operatedFreshly(adminServerPath, async (submission) => {
+  const known = async (submission: OperatorSubmission): Promise<Response> => {
     const { context, slug, form } = submission;
     const server = await addedOf(submission, slug);
     if (server === undefined) return notFound(context);
@@ -32,7 +34,8 @@ function changing(
       return done(context, adminServerPath(slug), "server-changed-elsewhere");
     }
     return act(submission, server);
-  });
+  };
+  return operatedFreshly(adminServerPath, known, maxBytes);
 }
 
 /** Each look sends requests to the server, with its secrets. */
@@ -40,17 +43,24 @@ const PROBES_PER_MINUTE = 12;
 const MAX_PEOPLE = 1000;
 const probes = new TokenBuckets(MAX_PEOPLE);
 
-/** Looks at a server that serves nobody yet, and keeps what was found. @returns whether it was looked at. */
-export async function probeAdded(visit: OperatorVisit, slug: string): Promise<boolean> {
-  const { context, request, visitor } = visit;
-  const server = await addedOf(visit, slug);
-  if (server === undefined) return false;
+/** Every look is in the audit log of its operator, and so is every one too many. */
+export async function isProbeAllowed(
+  { context, request, visitor }: OperatorVisit,
+  slug: string,
+): Promise<boolean> {
   const isAllowed = probes.of(visitor.person, PROBES_PER_MINUTE).take();
   await auditedAs(context, request, visitor, isAllowed ? "server_probed" : "denied", {
     server: slug,
     ...(!isAllowed && { reason: "too many checks" }),
   });
-  if (!isAllowed) return false;
+  return isAllowed;
+}
+
+/** Looks at a server that serves nobody yet, and keeps what was found. @returns whether it was looked at. */
+export async function probeAdded(visit: OperatorVisit, slug: string): Promise<boolean> {
+  const { context } = visit;
+  const server = await addedOf(visit, slug);
+  if (server === undefined || !(await isProbeAllowed(visit, slug))) return false;
   const { revision, ...rest } = server;
   const probe = await context.servers.added.probe(server);
   // Who has changed it meanwhile has asked for another server: what was found is not of that one.

@@ -2,7 +2,6 @@
 
 import { attentionIn } from "./attention.ts";
 import { gather } from "./attention-facts.ts";
-import type { ChangeOutcome } from "../observability/added-servers.ts";
 import type { Candidate } from "../observability/pasted-servers.ts";
 import { type FilledIn, filledIn } from "./operator/fill-in.ts";
 import type { NewEntry } from "./operator/server-registry.ts";
@@ -19,6 +18,7 @@ import {
 import { done, noticeOf } from "./page-guard.ts";
 import { auditedAs } from "./page-visitor.ts";
 import { probeAdded } from "./added-server.ts";
+import { refusalOf } from "./refused-change.ts";
 import { adminServersView } from "./view/admin-servers-view.ts";
 import type { Nav } from "./view/layout.ts";
 import { candidatesView } from "./view/candidates-view.ts";
@@ -43,6 +43,7 @@ async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Resp
   ]);
   const view = adminServersView({
     ...{ now: Date.now(), csrf: visitor.formToken, nav },
+    allowsLoopback: servers.added.allowsLoopback,
     ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request, "server") },
   });
   return respondTo(visit, view, mistake === undefined ? 200 : 400);
@@ -140,18 +141,4 @@ async function addDraft(
     secrets,
   );
   return refusalOf(outcome);
-}
-
-/** Why a change was not kept, as a sentence. */
-function refusalOf(outcome: ChangeOutcome): string | undefined {
-  switch (outcome.kind) {
-    case "changed":
-      return undefined;
-    case "clash":
-      return "Somebody else has changed it meanwhile, so nothing was done. Load the page again.";
-    case "full":
-      return `There are ${outcome.most} added servers, and there may be no more.`;
-    case "too-large":
-      return `It has more than ${outcome.mostBytes} bytes.`;
-  }
 }

@@ -141,6 +141,9 @@ const NOTICES = {
   "server-live": "The server is served, within ten seconds everywhere.",
   "server-paused": "The server is paused, within ten seconds everywhere.",
   "server-edited": "The change is kept, and holds within ten seconds everywhere.",
+  "server-moved":
+    "The change is kept. At another address it is a draft, and serves nobody until you have it served.",
+  "server-edit-outdated": "That page was out of date, so nothing was done.",
   "server-removed": "The server is removed, within ten seconds everywhere.",
   "server-checked": "The server was looked at.",
   "server-checked-often": "It is looked at already. Wait a moment, then load this page again.",

@@ -13,6 +13,7 @@ import { showAttention } from "./attention-json.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
 import { showCatalog, showServer } from "./catalog.ts";
 import { beginConnect, disconnectAccount, showConnectAccount } from "./connect-account.ts";
+import { keepEdit, reviewEdit, showEdit } from "./edit-server.ts";
 import { watchActivity } from "./live-activity.ts";
 import { showLogins } from "./logins.ts";
 import type { OperatorHandler } from "./operator-visit.ts";
@@ -72,6 +73,9 @@ export const OPERATOR_PAGES: readonly OperatorRoute[] = [
   ["POST", `${PATHS.admin}/servers/:slug/tools`, denyTool],
   ["POST", `${PATHS.adminServers}/:slug/probe`, probeServer],
   ["POST", `${PATHS.adminServers}/:slug/state`, setServerState],
+  ["GET", `${PATHS.adminServers}/:slug/edit`, showEdit],
+  ["POST", `${PATHS.adminServers}/:slug/edit`, reviewEdit],
+  ["POST", `${PATHS.adminServers}/:slug/edit/keep`, keepEdit],
   ["POST", `${PATHS.adminServers}/:slug/remove`, removeServer],
 ];
 

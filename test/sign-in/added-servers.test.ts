@@ -11,7 +11,9 @@ import { activityOn, SESSION_COOKIE, Visitor } from "./visitor.ts";
 
 const LIST = "/admin/servers";
 const SLUG = "added-here";
-const FORMS = ["probe", "state", "remove"].map((form) => `${LIST}/${SLUG}/${form}`);
+const FORMS = ["probe", "state", "edit", "edit/keep", "remove"].map(
+  (form) => `${LIST}/${SLUG}/${form}`,
+);
 const ACTIONS = [LIST, `${LIST}/add`, ...FORMS];
 const store = serverStoreIn(env);
 
@@ -36,15 +38,18 @@ async function fields(visitor: Visitor): Promise<Record<string, string>> {
 }
 
 describe("whoever is no administrator", () => {
-  test.for([LIST, `${LIST}/${SLUG}`])("P10: does not see %s", async (path, { expect }) => {
-    const nobody = await gateway.send(ORIGIN + path, { method: "GET" });
-    const login = `/login?${new URLSearchParams({ to: path }).toString()}`;
-    expect([nobody.status, nobody.headers.get("location")]).toEqual([303, login]);
-    const Cookie = `${SESSION_COOKIE}=${ann.secret}`;
-    const page = await gateway.send(ORIGIN + path, { method: "GET", headers: { Cookie } });
-    expect(page.status).toBe(403);
-    expect(await page.text()).toContain("For administrators");
-  });
+  test.for([LIST, `${LIST}/${SLUG}`, `${LIST}/${SLUG}/edit`])(
+    "P10: does not see %s",
+    async (path, { expect }) => {
+      const nobody = await gateway.send(ORIGIN + path, { method: "GET" });
+      const login = `/login?${new URLSearchParams({ to: path }).toString()}`;
+      expect([nobody.status, nobody.headers.get("location")]).toEqual([303, login]);
+      const Cookie = `${SESSION_COOKIE}=${ann.secret}`;
+      const page = await gateway.send(ORIGIN + path, { method: "GET", headers: { Cookie } });
+      expect(page.status).toBe(403);
+      expect(await page.text()).toContain("For administrators");
+    },
+  );
 
   test.for(ACTIONS)("changes nothing with %s", async (path, { expect }) => {
     const before = await store.addedServers();
@@ -69,11 +74,28 @@ test.for(ACTIONS.slice(1))(
   },
 );
 
+test("an administrator who signed in long ago signs in again before they fill in what changes", async ({
+  expect,
+}) => {
+  const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * 60_000 });
+  const Cookie = `${SESSION_COOKIE}=${stale.secret}`;
+  const path = `${LIST}/${SLUG}/edit`;
+  const late = await gateway.send(ORIGIN + path, { method: "GET", headers: { Cookie } });
+  expect(late.headers.get("location")).toBe(
+    `/login?${new URLSearchParams({ to: path, fresh: "1" }).toString()}`,
+  );
+});
+
 test("each act of an administrator is in their activity", async ({ expect }) => {
   const page = `${LIST}/${SLUG}`;
   await root.submit(page, { button: `Look at it ${SLUG}` });
   await root.submit(page, { button: `Serve it ${SLUG}` });
   await root.submit(page, { button: `Pause ${SLUG}` });
+  const changed = await root.submit(`${page}/edit`, {
+    button: "See what changes",
+    fields: { label: "Tea" },
+  });
+  await root.browser.submit(changed, { button: "Keep the change" });
   await root.submit(page, { button: `Remove it ${SLUG}` });
   const shown = await root.submit(LIST, {
     button: "Read it",
@@ -81,6 +103,6 @@ test("each act of an administrator is in their activity", async ({ expect }) => 
   });
   await root.browser.submit(shown, { button: "Keep as a draft", fields: { "slug-0": "tea" } });
   expect(activityOn(await root.visit("/account"))).toMatch(
-    /Added a server.*Removed an added server.*Paused an added server.*Had an added server served.*Had an added server looked at/s,
+    /Added a server.*Removed an added server.*Changed an added server.*Paused an added server.*Had an added server served.*Had an added server looked at/s,
   );
 });

@@ -4,6 +4,8 @@ import type { AddedServer, Revised } from "../../src/observability/added-servers
 import type { AddedServerPart } from "../../src/pages/view/added-server-view.ts";
 import type { AdminServersView } from "../../src/pages/view/admin-servers-view.ts";
 import type { CandidatesView } from "../../src/pages/view/candidates-view.ts";
+import type { EditReviewView } from "../../src/pages/view/edit-review-view.ts";
+import type { EditServerView } from "../../src/pages/view/edit-server-view.ts";
 import { MODELS } from "./page-models.ts";
 
 const { now, csrf, nav, servers, notices } = MODELS.admin;
@@ -30,7 +32,7 @@ const draft: Revised<AddedServer> = {
 };
 
 const list: AdminServersView = {
-  ...{ now, csrf, nav, health: servers, notices },
+  ...{ now, csrf, nav, health: servers, notices, allowsLoopback: true },
   added: [
     draft,
     { ...draft, slug: servers[0]?.slug ?? "", label: "Issues", state: "live" },
@@ -72,4 +74,36 @@ const candidates: CandidatesView = {
 
 const part: AddedServerPart = { now, csrf, added: draft, changedBy: "ada@example.com" };
 
-export const ADDED_MODELS = { list, candidates, part };
+const edit: EditServerView = {
+  ...{ csrf, nav, server: draft, mistakes: [], typed: undefined, allowsLoopback: false },
+  editable: {
+    url: "https://tea.example/mcp",
+    headers: [["X-Region", "eu"]],
+    secrets: [
+      { name: "TEA_TOKEN", uses: ["Authorization: Bearer ${TEA_TOKEN}"], isLong: false },
+      { name: "TEA_KEY", uses: ["oauth.privateKey = ${TEA_KEY}"], isLong: true },
+    ],
+    auth: "headers",
+    others: ["prefix", "tools"],
+  },
+  auths: ["headers", "oauth", "oauth-shared", "key"],
+};
+
+const review: EditReviewView = {
+  ...{ now, csrf, nav, server: { ...draft, state: "live" }, probe: draft.probe },
+  sealed: "s".repeat(200),
+  outcome: {
+    ...{ label: "Tea house", reach: "moved" },
+    differences: [
+      { what: "Label", before: "none", after: "Tea house" },
+      {
+        what: "Address",
+        before: "https://tea.example/mcp",
+        after: "https://green.tea.example/mcp",
+      },
+      { what: "Secret TEA_TOKEN", before: "set", after: "another value" },
+    ],
+  },
+};
+
+export const ADDED_MODELS = { list, candidates, part, edit, review };

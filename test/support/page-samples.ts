@@ -2,6 +2,8 @@
 
 import { Glob } from "../../src/policy/glob.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
+import { editReviewView } from "../../src/pages/view/edit-review-view.ts";
+import { editServerView } from "../../src/pages/view/edit-server-view.ts";
 import { ADDED_MODELS } from "./added-server-models.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
 import { adminServerView } from "../../src/pages/view/admin-server-view.ts";
@@ -205,6 +207,17 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     added: ADDED_MODELS.list.added.map((each) => ({ ...each, label: HOSTILE })),
   }),
   candidates: candidatesView(ADDED_MODELS.candidates),
+  "candidates-mistakes": candidatesView({
+    ...ADDED_MODELS.candidates,
+    filled: ADDED_MODELS.candidates.items.flatMap((item) =>
+      item.kind === "left"
+        ? []
+        : {
+            ...{ candidate: item, isChosen: true, typed: {}, mistakes: [HOSTILE, HOSTILE] },
+            entry: { slug: item.slug, entry: item.entry, secrets: {} },
+          },
+    ),
+  }),
   "candidates-hostile": candidatesView({
     ...ADDED_MODELS.candidates,
     items: ADDED_MODELS.candidates.items.map((item) =>
@@ -220,6 +233,26 @@ export const SAMPLES: Readonly<Record<string, View>> = {
             })),
           },
     ),
+  }),
+  "edit-server": editServerView(ADDED_MODELS.edit),
+  "edit-server-hostile": editServerView({
+    ...ADDED_MODELS.edit,
+    ...{ mistakes: [HOSTILE, HOSTILE], allowsLoopback: true },
+    editable: {
+      ...ADDED_MODELS.edit.editable,
+      headers: [[HOSTILE, HOSTILE]],
+      secrets: [{ name: "TEA_TOKEN", uses: [HOSTILE, HOSTILE], isLong: false }],
+      others: [HOSTILE],
+    },
+  }),
+  "edit-review": editReviewView(ADDED_MODELS.review),
+  "edit-review-unseen": editReviewView({
+    ...ADDED_MODELS.review,
+    probe: undefined,
+    outcome: {
+      ...{ label: HOSTILE, reach: "changed" },
+      differences: [{ what: HOSTILE, before: HOSTILE, after: HOSTILE }],
+    },
   }),
   "admin-server-draft": adminServerView({
     ...MODELS.adminServer,

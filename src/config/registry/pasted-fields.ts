@@ -36,7 +36,7 @@ export function withFields(entry: JsonObject): Found {
 }
 
 /** @returns the names of all placeholders: none of them may become that of something else. */
-function namesIn(entry: JsonObject): ReadonlySet<string> {
+export function namesIn(entry: JsonObject): ReadonlySet<string> {
   const names = new Set<string>();
   mapTemplates(entry, (text) =>
     replacePlaceholders(text, (placeholder) => {
@@ -79,7 +79,7 @@ export class FieldFinder {
   text(text: string, name: string, place: string): string {
     return hasPlaceholder(text)
       ? this.#template(text, `${place}.${name}`)
-      : this.#literal(text, name);
+      : this.literal(text, name);
   }
 
   #template(text: string, place: string): string {
@@ -104,8 +104,10 @@ export class FieldFinder {
     });
   }
 
-  #literal(text: string, label: string): string {
-    if (text === "" || !(isSecretName(label) || SECRET_VALUE.test(text))) return text;
+  /** @returns the text itself, or a placeholder where it is a secret. */
+  literal(text: string, label: string, isSecret = false): string {
+    const isFound = isSecretName(label) || SECRET_VALUE.test(text) || hasPlaceholder(text);
+    if (text === "" || !(isSecret || isFound)) return text;
     const [, scheme, rest] = SCHEME.exec(text) ?? [];
     const description = scheme === undefined ? {} : { description: `What follows "${scheme}".` };
     const asked = { isSecret: true, isRequired: false, initial: rest ?? text, ...description };

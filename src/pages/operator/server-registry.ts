@@ -6,6 +6,7 @@ import type {
   ChangeOutcome,
   ProbeReport,
 } from "../../observability/added-servers.ts";
+import type { Editable, Edited, ServerEdit } from "../../observability/edited-servers.ts";
 import type { Candidate, Filled, Pasted } from "../../observability/pasted-servers.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 
@@ -24,6 +25,8 @@ export interface ServerRegistry {
   /** True for the slug of an entry of `MCP_SERVERS`, which wins. */
   isConfigured(slug: string): boolean;
 
+  /** The gateway runs on this machine, so added servers may, too. */
+  readonly allowsLoopback: boolean;
   read(text: string): Pasted;
   /** @param values by the names of the fields. Without one, a field has its initial or pasted value. */
   fillIn(candidate: Candidate, values: Readonly<Record<string, string>>): Filled;
@@ -34,14 +37,18 @@ export interface ServerRegistry {
 
   /** Sends no request. @returns the sentences that say why an entry cannot be served. */
   mistakesIn(entry: NewEntry): readonly string[];
-  /** @returns the names of the secrets that stand in an entry. */
-  secretNamesIn(entry: JsonObject): readonly string[];
-  /** @returns `undefined` when no key opens them any more. */
-  secretsOf(server: AddedServer): Promise<Secrets | undefined>;
+  /** @returns what can be changed of an entry. */
+  editable(entry: JsonObject): Editable;
+  /** Sends no request, and keeps nothing. */
+  edit(server: AddedServer, edit: ServerEdit): Promise<Edited>;
 
   /** @param secrets to be sealed; without them, those that the server has stay. */
   put(server: AddedServer, revision: number, secrets?: Secrets): Promise<ChangeOutcome>;
   remove(slug: string, revision: number): Promise<ChangeOutcome>;
-  /** Looks at a server, for some seconds at most. It never rejects. */
-  probe(server: AddedServer): Promise<ProbeReport>;
+  /**
+   * Looks at a server, for some seconds at most. It never rejects.
+   *
+   * @param secrets in place of those that the server has.
+   */
+  probe(server: AddedServer, secrets?: Secrets): Promise<ProbeReport>;
 }

@@ -58,6 +58,9 @@ export function addedServerPart(model: AddedServerPart): Html {
             ...{ action: addedServerPath(slug, "probe"), label: "Look at it", about: slug, fields },
           })
         }
+        <a class="button" href="${addedServerPath(slug, "edit")}"
+          >Change<span class="unseen"> ${foreign(slug, "?")}</span></a
+        >
       </div>
       ${confirmed(
         "sure",
@@ -99,9 +102,11 @@ const OFFERS = [
   ["prompts", "Prompts"],
 ] as const;
 
-function probePart(
+/** @param said what was done to find it. */
+export function probePart(
   { at, outcome, message, era, transport, offers }: ProbeReport,
   now: number,
+  said = "Requests were sent to its address alone. It has served nobody.",
 ): Html {
   const [word, look] = OUTCOMES[outcome];
   const facts: readonly (Fact | undefined | false)[] = [
@@ -123,7 +128,7 @@ function probePart(
   ];
   return part(
     "What was found",
-    "Requests were sent to its address alone. It has served nobody.",
+    said,
     factList(facts.filter((fact) => fact !== undefined && fact !== false)),
   );
 }

@@ -2,6 +2,7 @@
 
 import type { AddedServer, AddedState } from "../../observability/added-servers.ts";
 import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
+import { addressNote } from "./added-server-parts.ts";
 import { entryNotices } from "./entry-notices.ts";
 import { healthBadge } from "./health-parts.ts";
 import { type Html, html } from "./html.ts";
@@ -25,6 +26,8 @@ export interface AdminServersView extends PageContext {
   /** Of the servers that are served, in the operator's order. */
   readonly health: readonly ServerHealth[];
   readonly added: readonly AddedServer[];
+  /** The gateway runs on this machine. */
+  readonly allowsLoopback: boolean;
   readonly notices: readonly EntryNotice[];
   /** Why what was pasted could not be read. */
   readonly mistake: string | undefined;
@@ -75,13 +78,14 @@ export function adminServersView(model: AdminServersView): View {
 
 const STYLE = ".back + h1 { margin-top: -1.25rem; }";
 
-function pasteForm({ csrf, mistake }: AdminServersView): Html {
+function pasteForm({ csrf, mistake, allowsLoopback }: AdminServersView): Html {
   return part(
     "Add a server",
     "Paste its address, the servers of a client’s settings (mcpServers), or a server.json of the registry. You see what would be added before anything is kept or sent.",
     html`<form method="post" action="${PATHS.adminServers}" class="create">
       ${hidden({ csrf })}
       <label for="text">Address or JSON</label>
+      <p class="small" id="text-hint">${addressNote(allowsLoopback)}</p>
       ${mistake !== undefined && html`<p class="error" id="text-error" role="alert">${foreign(mistake, "", 600)}</p>`}
       <textarea
         class="field"
@@ -91,7 +95,8 @@ function pasteForm({ csrf, mistake }: AdminServersView): Html {
         required
         spellcheck="false"
         autocomplete="off"
-        ${mistake !== undefined && html`aria-invalid="true" aria-describedby="text-error"`}
+        aria-describedby="${mistake !== undefined && "text-error "}text-hint"
+        ${mistake !== undefined && html`aria-invalid="true"`}
       ></textarea>
       <button class="primary">Read it</button>
     </form>`,

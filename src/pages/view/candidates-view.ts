@@ -2,6 +2,7 @@
 
 import type { Candidate, Field, Left } from "../../observability/pasted-servers.ts";
 import type { FilledIn } from "../operator/fill-in.ts";
+import { mistakesNote, SERVER_FORM_STYLE } from "./added-server-parts.ts";
 import { addressText } from "./admin-servers-view.ts";
 import { type Html, html } from "./html.ts";
 import type { Nav, View } from "./layout.ts";
@@ -59,11 +60,8 @@ export function candidatesView({ nav, csrf, items, filled, sealed }: CandidatesV
     ${items.length === 0 && html`<p>There is no server in it.</p>`}
   `;
   const title = "What would be added";
-  return { title, body, width: "wide", kind: "site", nav, style: STYLE };
+  return { title, body, width: "wide", kind: "site", nav, style: SERVER_FORM_STYLE };
 }
-
-const STYLE =
-  ".back + h1 { margin-top: -1.25rem; } .labelled { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; max-width: 30rem; }";
 
 function candidatePart(candidate: Candidate, n: number, filled: FilledIn | undefined): Html {
   const { slug, label, entry, fields } = candidate;
@@ -80,12 +78,7 @@ function candidatePart(candidate: Candidate, n: number, filled: FilledIn | undef
           ></span
         ></label
       >
-      ${
-        mistakes.length > 0 &&
-        html`<ul class="note warn" role="alert">
-          ${mistakes.map((each) => html`<li>${foreign(each, "", MAX_SENTENCE)}</li>`)}
-        </ul>`
-      }
+      ${mistakesNote(mistakes)}
       ${candidate.remarks.map((each) => html`<p class="small">${foreign(each, "", MAX_SENTENCE)}</p>`)}
       <div class="labelled">
         <label for="slug-${n}">Slug</label>

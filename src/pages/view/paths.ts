@@ -69,7 +69,10 @@ export function checkServerPath(slug: string): string {
 }
 
 /** The forms of a server that an operator has added. */
-export function addedServerPath(slug: string, form: "probe" | "state" | "edit" | "remove"): string {
+export function addedServerPath(
+  slug: string,
+  form: "probe" | "state" | "edit" | "edit/keep" | "remove",
+): string {
   return `${adminServerPath(slug)}/${form}`;
 }
 

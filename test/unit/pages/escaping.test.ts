@@ -13,6 +13,8 @@ import { connectAccountView, connectedView } from "../../../src/pages/view/conne
 import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
 import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/credentials-view.ts";
+import { editReviewView } from "../../../src/pages/view/edit-review-view.ts";
+import { editServerView } from "../../../src/pages/view/edit-server-view.ts";
 import type { Html } from "../../../src/pages/view/html.ts";
 import type { View } from "../../../src/pages/view/layout.ts";
 import { loginsView, loginTraceView } from "../../../src/pages/view/logins-view.ts";
@@ -34,7 +36,19 @@ import { HOSTILE } from "../../support/page-samples.ts";
 
 /** What a view takes for a choice between a few words, which no stranger makes. */
 const CHOICES: ReadonlySet<string> = new Set([
-  ...["kind", "outcome", "field", "state", "effect", "current", "type", "prefix"],
+  ...[
+    "kind",
+    "outcome",
+    "field",
+    "state",
+    "effect",
+    "current",
+    "type",
+    "prefix",
+    "reach",
+    "auth",
+    "auths",
+  ],
 ]);
 
 /** The same model with that text wherever it has one. */
@@ -62,6 +76,8 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["admin", (text) => adminView(withText(MODELS.admin, text))],
   ["admin-servers", (text) => adminServersView(withText(ADDED_MODELS.list, text))],
   ["candidates", (text) => candidatesView(withText(ADDED_MODELS.candidates, text))],
+  ["edit-server", (text) => editServerView(withText(ADDED_MODELS.edit, text))],
+  ["edit-review", (text) => editReviewView(withText(ADDED_MODELS.review, text))],
   ["service-created", (text) => serviceCreatedView(withText(MODELS.serviceCreated, text))],
   ["logins", (text) => loginsView(withText(MODELS.logins, text))],
   ["login-trace", (text) => loginTraceView(withText(MODELS.trace, text))],

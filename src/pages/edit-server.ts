@@ -1,0 +1,148 @@
+/**
+ * `/admin/servers/<slug>/edit`: changes a server that an operator has added. The form is read, what would change is
+ * shown with a look at the server as it would be, and kept after that.
+ */
+
+import { signInPath } from "../auth/sign-in/browser.ts";
+import { cleanText } from "../lib/clean-text.ts";
+import type { AddedServer, ProbeReport, Revised } from "../observability/added-servers.ts";
+import type { Edited, ServerEdit } from "../observability/edited-servers.ts";
+import { addedOf, changing, isProbeAllowed } from "./added-server.ts";
+import { attentionOf } from "./attention-facts.ts";
+import { carriedEdit, carriedText, EDITED_AUTHS, readEdit } from "./operator/edit-form.ts";
+import {
+  operating,
+  operatorNav,
+  type OperatorSubmission,
+  type OperatorVisit,
+  PASTE_BYTES,
+  readerOf,
+  respondTo,
+} from "./operator-visit.ts";
+import { done } from "./page-guard.ts";
+import { auditedAs } from "./page-visitor.ts";
+import { refusalOf } from "./refused-change.ts";
+import { notFound, seeOther } from "./respond.ts";
+import { editReviewView } from "./view/edit-review-view.ts";
+import { editServerView } from "./view/edit-server-view.ts";
+import type { Nav } from "./view/layout.ts";
+import { addedServerPath, adminServerPath } from "./view/paths.ts";
+
+type Added = Revised<AddedServer>;
+
+async function navOf({ context, visitor }: OperatorVisit): Promise<Nav> {
+  const items = await attentionOf(context, readerOf(visitor));
+  return operatorNav(visitor, "admin", items.length);
+}
+
+/** The form takes a new sign-in before it is filled in: secrets that were typed would be lost on the way there. */
+export const showEdit = operating(async (visit) => {
+  const { context, visitor, slug } = visit;
+  const server = await addedOf(visit, slug);
+  if (server === undefined) return notFound(context);
+  if (!visitor.isFresh) return seeOther(signInPath(addedServerPath(slug, "edit"), true), context);
+  return formPage(visit, server);
+});
+
+async function formPage(
+  visit: OperatorVisit,
+  server: Added,
+  failed?: { readonly edit: ServerEdit; readonly mistakes: readonly string[] },
+): Promise<Response> {
+  const { context, visitor } = visit;
+  const { added } = context.servers;
+  const view = editServerView({
+    ...{ csrf: visitor.formToken, nav: await navOf(visit), server },
+    editable: added.editable(server.entry),
+    auths: context.auth === undefined ? [] : EDITED_AUTHS,
+    allowsLoopback: added.allowsLoopback,
+    typed: failed?.edit,
+    mistakes: failed?.mistakes ?? [],
+  });
+  return respondTo(visit, view, failed === undefined ? 200 : 400);
+}
+
+type Outcome = Extract<Edited, { readonly kind: "edited" }>;
+
+/** @returns what an edit comes to, or the form with its mistakes. */
+async function outcomeOf(
+  visit: OperatorVisit,
+  server: Added,
+  edit: ServerEdit,
+): Promise<Outcome | Response> {
+  const { added } = visit.context.servers;
+  const outcome = await added.edit(server, { ...edit, label: cleanText(edit.label, MAX_LABEL) });
+  if (outcome.kind === "mistakes") {
+    return formPage(visit, server, { edit, mistakes: outcome.sentences });
+  }
+  if (outcome.differences.length > 0) return outcome;
+  return formPage(visit, server, { edit, mistakes: ["Nothing is different from what there is."] });
+}
+
+const MAX_LABEL = 60;
+
+export const reviewEdit = changing(async (submission, server) => {
+  const { context, visitor, form } = submission;
+  const { added } = context.servers;
+  const edit = readEdit(form, added.editable(server.entry));
+  const outcome = await outcomeOf(submission, server, edit);
+  if (outcome instanceof Response) return outcome;
+  const { slug, revision } = server;
+  const probe = outcome.reach === "same" ? undefined : await look(submission, server, outcome);
+  const text = carriedText({ slug, revision, edit, probe });
+  const view = editReviewView({
+    ...{ now: Date.now(), csrf: visitor.formToken, nav: await navOf(submission), server },
+    ...{ outcome, probe, sealed: await added.sealPasted(visitor.person, text) },
+  });
+  return respondTo(submission, view);
+}, PASTE_BYTES);
+
+/** Looks at the server as it would be. @returns `undefined` where that was done too often. */
+async function look(
+  submission: OperatorSubmission,
+  server: Added,
+  outcome: Outcome,
+): Promise<ProbeReport | undefined> {
+  if (!(await isProbeAllowed(submission, server.slug))) return undefined;
+  const changed = { ...server, entry: outcome.entry };
+  return submission.context.servers.added.probe(changed, outcome.secrets);
+}
+
+export const keepEdit = changing(async (submission, server) => {
+  const { context, request, visitor, form } = submission;
+  const { added } = context.servers;
+  const { slug, revision } = server;
+  const text = await added.openPasted(visitor.person, form.get("edit") ?? "");
+  const carried = carriedEdit(text, server);
+  if (carried === undefined) return done(context, adminServerPath(slug), "server-edit-outdated");
+  const { edit, probe } = carried;
+  const outcome = await outcomeOf(submission, server, edit);
+  if (outcome instanceof Response) return outcome;
+  const found = outcome.reach === "same" ? server.probe : probe;
+  const changed = changedServer(server, outcome, visitor.person, found);
+  const refusal = refusalOf(await added.put(changed, revision, outcome.secrets));
+  if (refusal !== undefined) return formPage(submission, server, { edit, mistakes: [refusal] });
+  await auditedAs(context, request, visitor, "server_edited", { server: slug });
+  const isEnded = server.state !== "draft" && changed.state === "draft";
+  return done(context, adminServerPath(slug), isEnded ? "server-moved" : "server-edited");
+}, PASTE_BYTES);
+
+/**
+ * At another origin it is another server under the same name: nobody is sent there before an operator has it served
+ * again. At the same one it goes on: a token that has to be replaced must not take a server away.
+ */
+function changedServer(
+  server: Added,
+  { label, entry, secrets, reach }: Outcome,
+  person: string,
+  probe: ProbeReport | undefined,
+): AddedServer {
+  const { slug, provenance } = server;
+  return {
+    ...{ slug, entry, provenance, secretNames: Object.keys(secrets) },
+    ...(label !== undefined && { label }),
+    ...(probe !== undefined && { probe }),
+    state: reach === "moved" ? "draft" : server.state,
+    ...{ changedBy: person, changedAt: Date.now() },
+  };
+}
