@@ -25,13 +25,17 @@ function timesIn(/** @type {string} */ folder) {
     .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs);
 }
 
-/** Replaces the file at once: other hosts may be starting it. */
+/**
+ * Replaces the file at once: other hosts may be starting it.
+ *
+ * @returns its size, and what each folder has of it, the largest first.
+ */
 export async function build(outfile = BUILT) {
   // wrangler brings it.
   const { build: bundle } = await import("esbuild");
   const made = `${outfile}.${process.pid}`;
   mkdirSync(dirname(outfile), { recursive: true });
-  await bundle({
+  const { metafile } = await bundle({
     entryPoints: [join(here, "main.ts")],
     outfile: made,
     bundle: true,
@@ -40,10 +44,26 @@ export async function build(outfile = BUILT) {
     format: "esm",
     minify: true,
     legalComments: "none",
+    charset: "utf8",
     banner: { js: "#!/usr/bin/env node" },
+    metafile: true,
     logLevel: "silent",
   });
   renameSync(made, outfile);
+  const [{ bytes, inputs } = { bytes: 0, inputs: {} }] = Object.values(metafile.outputs);
+  return { bytes, parts: partsOf(inputs) };
+}
+
+/** @param {Record<string, { bytesInOutput: number }>} inputs */
+function partsOf(inputs) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const [part = ""] = /(?:cli|src)\/[^/]+/.exec(path) ?? [];
+    const name = part.endsWith(".ts") ? "the rest" : part || "the rest";
+    sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput);
+  }
+  return [...sizes].toSorted(([, one], [, other]) => other - one);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await build();

@@ -1,4 +1,7 @@
-/** How long the command takes to start, and the memory that it waits in, beside an empty program of Node. */
+/**
+ * What the command weighs, how long it takes to start, and the memory that it waits in, beside an empty program of
+ * Node.
+ */
 
 import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -18,7 +21,7 @@ export async function measureCommand(folder, memoryMib) {
   const command = join(folder, "edgeway.mjs");
   const empty = join(folder, "empty.mjs");
   const waiting = join(folder, "waiting.mjs");
-  await build(command);
+  const { bytes, parts } = await build(command);
   writeFileSync(empty, "");
   writeFileSync(waiting, "process.stdin.resume();");
   /** @type {[number[], number[]]} */
@@ -30,7 +33,8 @@ export async function measureCommand(folder, memoryMib) {
   }
   const memory = [await memoryOf([command, "connect", "http://localhost:9/mcp"], memoryMib)];
   memory.push(await memoryOf([waiting], memoryMib));
-  return { ms: median(times[0]), emptyMs: median(times[1]), mib: memory[0], emptyMib: memory[1] };
+  const [mib, emptyMib] = memory;
+  return { bytes, parts, ms: median(times[0]), emptyMs: median(times[1]), mib, emptyMib };
 }
 
 function timeOf(/** @type {string[]} */ args) {

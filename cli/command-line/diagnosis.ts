@@ -1,6 +1,7 @@
 /** What is wrong with an address that does not serve as a gateway does, and what a person can do about it. */
 
 import { tryJson } from "../../src/lib/try-json.ts";
+import { BAD_CERTIFICATE } from "../http/failures.ts";
 import { isObject } from "../stdio/message.ts";
 
 /** The answer to `server/discover`. */
@@ -77,7 +78,7 @@ const FAILURES: readonly (readonly [RegExp, (url: URL) => string])[] = [
       `${host} does not speak https. A gateway on this machine is reached by http://${host}`,
   ],
   [
-    /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/,
+    BAD_CERTIFICATE,
     ({ host }) =>
       `The certificate of ${host} is not trusted here. If it is signed by an authority of your own, set NODE_EXTRA_CA_CERTS to its file`,
   ],

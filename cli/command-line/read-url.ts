@@ -1,6 +1,6 @@
 /** The address of a gateway, as people write it and as hosts mangle it. */
 
-import { isLoopback } from "../../src/lib/loopback.ts";
+import { isSafe } from "../http/safe-url.ts";
 
 export type UrlReading =
   | { readonly kind: "url"; readonly url: URL }
@@ -21,9 +21,7 @@ export function readUrl(written: string): UrlReading {
   if (url.username !== "" || url.password !== "") {
     return mistake("The address has a user or a password in it. Leave it out, and set EDGEWAY_KEY");
   }
-  const isSafe =
-    url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
-  if (!isSafe) {
+  if (!isSafe(url)) {
     return mistake(
       `${url.href} is not https. Only a gateway on this machine may be reached by http`,
     );

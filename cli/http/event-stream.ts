@@ -4,6 +4,12 @@ import { settleWithin } from "../../src/lib/time-out.ts";
 import { eventParser } from "./event-parser.ts";
 import { Broken, failureOf } from "./failures.ts";
 
+/**
+ * A stream that is silent for so long is given up, because a connection may die unseen while a laptop sleeps. The
+ * gateway sends a comment every 15 seconds, unless it is configured otherwise.
+ */
+const STALL_MS = 90_000;
+
 /** Where to take up a stream that broke; kept up to date while it is read. */
 export interface Place {
   lastEventId?: string;
@@ -15,14 +21,11 @@ export interface Place {
  * Yields the data of each event. The place is behind an event as soon as the next one is asked for: what was
  * not passed on is fetched again.
  *
- * @param stallMs a stream that is silent for so long is given up, because a connection may die unseen while a
- *   laptop sleeps. The gateway keeps its streams alive with comments.
  * @throws Broken when the connection ends by itself or is silent.
  */
 export async function* readEvents(
   response: Response,
   place: Place,
-  stallMs: number,
 ): AsyncGenerator<string, void, void> {
   if (response.body === null) return;
   const reader = response.body.getReader();
@@ -32,7 +35,7 @@ export async function* readEvents(
   });
   try {
     for (;;) {
-      const chunk = await orStalled(reader.read(), stallMs);
+      const chunk = await orStalled(reader.read());
       // An event that the end of the stream cuts short is discarded.
       if (chunk.value === undefined) return;
       for (const { id, data } of eventsIn(decoder.decode(chunk.value, { stream: true }))) {
@@ -47,10 +50,10 @@ export async function* readEvents(
   }
 }
 
-async function orStalled<T extends object>(reading: Promise<T>, stallMs: number): Promise<T> {
-  const chunk = await settleWithin(reading, stallMs).catch((error: unknown) => {
+async function orStalled<T extends object>(reading: Promise<T>): Promise<T> {
+  const chunk = await settleWithin(reading, STALL_MS).catch((error: unknown) => {
     throw failureOf(error, "sent");
   });
-  if (chunk === undefined) throw new Broken(`silent for ${stallMs} ms`);
+  if (chunk === undefined) throw new Broken(`silent for ${STALL_MS} ms`);
   return chunk;
 }

@@ -44,6 +44,9 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+/** It is judged before anything is sent. */
+export const BAD_CERTIFICATE = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
+
 /**
  * @param error of `fetch`, which has the reason as its cause.
  * @param when it came; what was sent cannot be unsent.
@@ -53,9 +56,6 @@ export function failureOf(error: unknown, when?: "sent"): NotReached | Broken {
   const { code, syscall } = isObject(cause) ? cause : {};
   const reason = typeof code === "string" ? code : String(cause);
   const isNever =
-    NEVER_CONNECTED.has(code) ||
-    syscall === "connect" ||
-    // A certificate is judged before anything is sent.
-    /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(reason);
+    NEVER_CONNECTED.has(code) || syscall === "connect" || BAD_CERTIFICATE.test(reason);
   return isNever && when === undefined ? new NotReached(reason) : new Broken(reason);
 }

@@ -3,8 +3,8 @@
  * server (RFC 8414).
  */
 
-import { isLoopback } from "../../src/lib/loopback.ts";
 import { parseBearerChallenge } from "../../src/protocol/bearer-challenge.ts";
+import { isSafe } from "../http/safe-url.ts";
 import type { JsonObject } from "../stdio/message.ts";
 import type { Endpoints } from "../tokens/login-file.ts";
 import { LoginError } from "./login-error.ts";
@@ -77,8 +77,6 @@ function isPartOf(url: URL, resource: string): boolean {
 /** @throws LoginError for an address that others could read along. */
 function safe(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const isSafe =
-    url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
-  if (url === undefined || !isSafe) throw new LoginError(`${address} is no https address`);
+  if (url === undefined || !isSafe(url)) throw new LoginError(`${address} is no https address`);
   return url;
 }

@@ -1,9 +1,6 @@
 /** What goes on in one channel: which requests have no answer yet, and when anything was said last. Pure. */
 
-import { type Message, requestIdOf } from "../stdio/message.ts";
-
-/** A stream that is open for as long as its client likes (2026-07-28, subscriptions). */
-const LISTEN = "subscriptions/listen";
+import { CANCELLED, LISTEN, type Message, requestIdOf } from "../stdio/message.ts";
 
 export class Activity {
   #lastAt: number;
@@ -28,7 +25,7 @@ export class Activity {
     const other = direction === ">" ? "<" : ">";
     if (part?.kind === "request") this.#asked.set(direction + part.id, part.method);
     else if (part?.kind === "response") this.#asked.delete(`${other}${part.id}`);
-    else if (part?.method === "notifications/cancelled") {
+    else if (part?.method === CANCELLED) {
       this.#asked.delete(`${direction}${requestIdOf(message)}`);
     }
   }

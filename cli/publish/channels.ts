@@ -9,9 +9,9 @@ export type ChannelEnd =
   | ProcessEnd
   | (Omit<ProcessEnd, "reason"> & { readonly reason: "idle" | "crashing" });
 
-/** What channels say to the gateway. */
+/** What the processes of channels say. */
 export interface Outlet {
-  message(channel: string, text: string): void;
+  message(channel: string, message: Message): void;
   closed(channel: string, end: ChannelEnd): void;
 }
 
@@ -23,17 +23,15 @@ export type StartProcess = (
   },
 ) => ServerProcess;
 
-export interface Channels {
-  /** The requests of the gateway that run. */
-  readonly calls: number;
+/** The processes behind the channels of a server. */
+export interface Processes {
   /** @param channel is not open. */
   open(channel: string): void;
+  /** @param channel is open. */
   deliver(channel: string, message: Message): void;
   /** Resolves when no process of its own is left. */
   close(channel: string): Promise<void>;
   closeAll(): Promise<void>;
-  /** The channels that have had nothing to do for so long. */
-  idle(idleMs: number): readonly string[];
   /** True if a process has had no channel for so long. */
   isUnused(idleMs: number): boolean;
   /** Reads no more of what the processes say, until it may go on. */

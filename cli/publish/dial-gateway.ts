@@ -46,7 +46,7 @@ export async function dialGateway(
     if (answer instanceof WebSocketConnection) return answer;
     // The second refusal of a credential that is new says that no other would help.
     if (answer.status !== 401 || attempt > 1) throw failureOf(answer, url);
-    await credentials.renew(authorization, answer.header("www-authenticate") ?? "", deadline);
+    await credentials.renew(authorization, answer.challenge, deadline);
   }
 }
 

@@ -1,10 +1,9 @@
 /** One process of a local server. It ends with the command: its stdin does, even if the command is killed. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
 
-import { lineSplitter } from "../../src/lib/read-lines.ts";
 import { settleWithin } from "../../src/lib/time-out.ts";
+import { readLines } from "../stdio/lines.ts";
 import type { LocalServer } from "./local-server.ts";
 
 /** How a process has ended. */
@@ -70,11 +69,11 @@ export class LocalProcess {
     });
     // It has ended.
     stdin.on("error", () => undefined);
-    readLines(stdout, MAX_LINE_CHARS, events.onLine, () => {
+    readLines(stdout, events.onLine, MAX_LINE_CHARS, () => {
       events.notice("wrote a line without an end, and is ended");
       void this.stop();
     });
-    readLines(stderr, MAX_ERROR_CHARS, events.onErrorLine, events.onErrorLine);
+    readLines(stderr, events.onErrorLine, MAX_ERROR_CHARS);
   }
 
   write(line: string): void {
@@ -118,30 +117,4 @@ export class LocalProcess {
       // The group has gone.
     }
   }
-}
-
-/** @param onLong takes what is too long for a line, in pieces. */
-function readLines(
-  stream: Readable,
-  maxChars: number,
-  onLine: (line: string) => void,
-  onLong: (text: string) => void,
-): void {
-  let linesIn = lineSplitter();
-  let begun = 0;
-  stream.setEncoding("utf8");
-  stream.on("data", (text: string) => {
-    for (const line of linesIn(text)) if (line.trim() !== "") onLine(line);
-    const end = text.lastIndexOf("\n");
-    begun = end === -1 ? begun + text.length : text.length - end - 1;
-    if (begun <= maxChars) return;
-    begun = 0;
-    for (const line of linesIn("\n")) onLong(line);
-    linesIn = lineSplitter();
-  });
-  stream.once("end", () => {
-    // Some write no line break after their last message.
-    for (const line of linesIn("\n")) if (line.trim() !== "") onLine(line);
-  });
-  stream.on("error", () => undefined);
 }

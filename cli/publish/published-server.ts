@@ -1,7 +1,8 @@
 /** One server of this machine that the gateway serves: its channels, and how often its processes may be started. */
 
 import { readMessage } from "../stdio/message.ts";
-import type { ChannelEnd, Channels, Outlet, StartProcess } from "./channels.ts";
+import { Activity } from "./activity.ts";
+import type { ChannelEnd, Processes, StartProcess } from "./channels.ts";
 import { Crashes } from "./crashes.ts";
 import type { ProcessEnd } from "./local-process.ts";
 import type { LocalServer } from "./local-server.ts";
@@ -13,7 +14,10 @@ export interface PublishedServerOptions {
   readonly server: LocalServer;
   /** One process serves all channels. */
   readonly isShared: boolean;
-  readonly outlet: Outlet;
+  /** Called with each message for the gateway. */
+  readonly onMessage: (channel: string, text: string) => void;
+  /** Called when a channel ends that the gateway has not closed. */
+  readonly onClosed: (channel: string, end: ChannelEnd) => void;
   /** Called when it has ended too often: it takes no channel for this long. */
   readonly onOffline: (ms: number) => void;
   /** Tells the person at stderr. */
@@ -22,7 +26,9 @@ export interface PublishedServerOptions {
 
 export class PublishedServer {
   readonly #options: PublishedServerOptions;
-  readonly #channels: Channels;
+  readonly #processes: Processes;
+  /** Of each channel that is open. */
+  readonly #activities = new Map<string, Activity>();
   readonly #crashes = new Crashes();
   /** Processes that are being ended. */
   readonly #ending = new Set<Promise<void>>();
@@ -31,7 +37,14 @@ export class PublishedServer {
   constructor(options: PublishedServerOptions) {
     this.#options = options;
     const Kind = options.isShared ? SharedProcess : OwnProcesses;
-    this.#channels = new Kind(this.#start, options.outlet);
+    this.#processes = new Kind(this.#start, {
+      message: (channel, message) => {
+        const activity = this.#activities.get(channel);
+        activity?.note("<", message, Date.now());
+        if (activity !== undefined) options.onMessage(channel, message.text);
+      },
+      closed: (channel, end) => this.#closed(channel, end),
+    });
   }
 
   get name(): string {
@@ -48,47 +61,64 @@ export class PublishedServer {
 
   /** The requests of the gateway that run. */
   get calls(): number {
-    return this.#channels.calls;
+    return [...this.#activities.values()].reduce((sum, { calls }) => sum + calls, 0);
   }
 
   open(channel: string): void {
-    if (this.#isOffline) this.#options.outlet.closed(channel, { reason: "crashing" });
+    if (this.#isOffline) this.#closed(channel, { reason: "crashing" });
     else {
       this.close(channel);
-      this.#channels.open(channel);
+      this.#activities.set(channel, new Activity(Date.now()));
+      this.#processes.open(channel);
     }
   }
 
   deliver(channel: string, text: string): void {
     const message = readMessage(text);
-    if (message !== undefined) this.#channels.deliver(channel, message);
+    const activity = this.#activities.get(channel);
+    if (message === undefined || activity === undefined) return;
+    activity.note(">", message, Date.now());
+    this.#processes.deliver(channel, message);
   }
 
   close(channel: string): void {
-    this.#end(this.#channels.close(channel));
+    this.#activities.delete(channel);
+    this.#end(this.#processes.close(channel));
   }
 
   /** Resolves when no process of it is left, of those either that were ended before. */
   async closeAll(): Promise<void> {
-    this.#end(this.#channels.closeAll());
+    this.#endAll();
     await Promise.all(this.#ending);
   }
 
   closeIdle(idleMs: number): void {
-    for (const channel of this.#channels.idle(idleMs)) {
+    const now = Date.now();
+    for (const [channel, activity] of this.#activities) {
+      if (!activity.isIdle(now, idleMs)) continue;
       this.close(channel);
-      this.#options.outlet.closed(channel, { reason: "idle" });
+      this.#closed(channel, { reason: "idle" });
     }
-    if (this.#channels.isUnused(idleMs)) this.#end(this.#channels.closeAll());
+    if (this.#processes.isUnused(idleMs)) this.#endAll();
   }
 
   hold(isHeld: boolean): void {
-    this.#channels.hold(isHeld);
+    this.#processes.hold(isHeld);
   }
 
   /** It may be offered once more. */
   revive(): void {
     this.#isOffline = false;
+  }
+
+  #closed(channel: string, end: ChannelEnd): void {
+    this.#activities.delete(channel);
+    this.#options.onClosed(channel, end);
+  }
+
+  #endAll(): void {
+    this.#activities.clear();
+    this.#end(this.#processes.closeAll());
   }
 
   #end(ending: Promise<void>): void {

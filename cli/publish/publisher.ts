@@ -3,8 +3,6 @@
  * What ran then is lost and never repeated: the gateway answers it with an error, and all channels are over.
  */
 
-import { randomUUID } from "node:crypto";
-
 import { pauseMs } from "../../src/lib/backoff.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { unlessAborted } from "../../src/lib/unless-aborted.ts";
@@ -56,7 +54,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #servers: Map<string, PublishedServer>;
   /** The gateway tells a process that dials again from another one. */
-  readonly #generation = randomUUID();
+  readonly #generation = crypto.randomUUID();
   #socket: WebSocketConnection | undefined;
   #hasBeenWelcome = false;
   /** Why dialling once more would not help. */
@@ -229,11 +227,9 @@ export class Publisher {
       server,
       isShared,
       notice,
-      outlet: {
-        message: (channel, body) => this.#send({ t: "message", name, channel, body }),
-        closed: (channel, { reason, ...how }) =>
-          this.#send({ t: "closed", name, channel, reason, ...how }),
-      },
+      onMessage: (channel, body) => this.#send({ t: "message", name, channel, body }),
+      onClosed: (channel, { reason, ...how }) =>
+        this.#send({ t: "closed", name, channel, reason, ...how }),
       onOffline: (ms) => {
         setTimeout(() => {
           published.revive();

@@ -6,9 +6,11 @@
 import { Meta } from "../../src/protocol/envelope.ts";
 import { memberText, withMember } from "../stdio/json-text.ts";
 import {
+  CANCELLED,
   cancellationText,
   isObject,
   type JsonObject,
+  LISTEN,
   type Message,
   readMessage,
   requestIdOf,
@@ -38,7 +40,6 @@ export type Destination =
   | { readonly kind: "none" };
 
 const NONE: Destination = { kind: "none" };
-const LISTEN = "subscriptions/listen";
 /** A task reports progress after its call was answered, so that tokens are kept for a while. */
 const MAX_TOKENS = 1000;
 
@@ -61,7 +62,7 @@ export class SharedIds {
       this.#questions.delete(part.id);
       return message.text;
     }
-    if (part.method !== "notifications/cancelled") return message.text;
+    if (part.method !== CANCELLED) return message.text;
     const wanted = requestIdOf(message);
     const found = [...this.#asked].find(
       ([, asked]) => asked.channel === channel && asked.id === wanted,
@@ -137,7 +138,7 @@ export class SharedIds {
       const named = withMember(text, ["params", "progressToken"], asked.progressToken);
       return { kind: "one", channel: asked.channel, text: named };
     }
-    if (method === "notifications/cancelled") {
+    if (method === CANCELLED) {
       const channel = this.#questions.get(requestIdOf(message) ?? "");
       return channel === undefined ? NONE : { kind: "one", channel, text };
     }

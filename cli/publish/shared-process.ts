@@ -4,12 +4,12 @@ import { ErrorCode } from "../../src/protocol/error-codes.ts";
 import {
   emptyResultText,
   errorText,
+  INITIALIZED,
   type Message,
   readMessage,
   type Request,
 } from "../stdio/message.ts";
-import { Activity } from "./activity.ts";
-import type { Channels, ChannelEnd, Outlet, StartProcess } from "./channels.ts";
+import type { ChannelEnd, Outlet, Processes, StartProcess } from "./channels.ts";
 import type { ServerProcess } from "./server-process.ts";
 import { answerAgain, SharedIds } from "./shared-ids.ts";
 import { Subscribers } from "./subscribers.ts";
@@ -37,10 +37,10 @@ const NOTHING = Promise.resolve();
 const UNCLEAR =
   "Several clients share this process, and it is not clear whose call asks. Publish the server without --share";
 
-export class SharedProcess implements Channels {
+export class SharedProcess implements Processes {
   readonly #start: StartProcess;
   readonly #outlet: Outlet;
-  readonly #channels = new Map<string, Activity>();
+  readonly #channels = new Set<string>();
   #running: Running | undefined;
   /** When the last channel was closed. */
   #leftAt = 0;
@@ -50,25 +50,19 @@ export class SharedProcess implements Channels {
     this.#outlet = outlet;
   }
 
-  get calls(): number {
-    return [...this.#channels.values()].reduce((sum, { calls }) => sum + calls, 0);
-  }
-
   open(channel: string): void {
-    this.#channels.set(channel, new Activity(Date.now()));
+    this.#channels.add(channel);
     this.#running ??= this.#begin();
   }
 
   deliver(channel: string, message: Message): void {
-    const activity = this.#channels.get(channel);
-    if (activity === undefined || this.#running === undefined) return;
-    activity.note(">", message, Date.now());
+    if (this.#running === undefined) return;
     const [part] = message.parts;
     if (part?.kind === "request" && part.method === "initialize") {
       this.#introduce(this.#running, channel, message, part);
       return;
     }
-    if (part?.kind === "notification" && part.method === "notifications/initialized") {
+    if (part?.kind === "notification" && part.method === INITIALIZED) {
       if (this.#running.introduction.isDone) return;
       this.#running.introduction.isDone = true;
     }
@@ -94,13 +88,6 @@ export class SharedProcess implements Channels {
   /** A gateway looks at a server by a channel that it closes at once, so that the process stays for the next one. */
   isUnused(idleMs: number): boolean {
     return this.#channels.size === 0 && Date.now() - this.#leftAt >= idleMs;
-  }
-
-  idle(idleMs: number): readonly string[] {
-    const now = Date.now();
-    return [...this.#channels].flatMap(([channel, activity]) =>
-      activity.isIdle(now, idleMs) ? [channel] : [],
-    );
   }
 
   hold(isHeld: boolean): void {
@@ -156,7 +143,7 @@ export class SharedProcess implements Channels {
     if (goes.kind === "unclear") {
       running.process.write(errorText(goes.id, ErrorCode.InvalidRequest, UNCLEAR));
     } else if (goes.kind === "all") {
-      for (const channel of this.#channels.keys()) this.#answer(channel, readMessage(goes.text));
+      for (const channel of this.#channels) this.#answer(channel, readMessage(goes.text));
     } else if (goes.kind === "one") {
       this.#answer(goes.channel, readMessage(goes.text));
       if (goes.answers === "initialize") this.#introduced(running, goes.text);
@@ -174,15 +161,12 @@ export class SharedProcess implements Channels {
   }
 
   #answer(channel: string, message: Message | undefined): void {
-    const activity = this.#channels.get(channel);
-    if (activity === undefined || message === undefined) return;
-    activity.note("<", message, Date.now());
-    this.#outlet.message(channel, message.text);
+    if (message !== undefined) this.#outlet.message(channel, message);
   }
 
   #end(end: ChannelEnd): void {
     this.#running = undefined;
-    const channels = [...this.#channels.keys()];
+    const channels = [...this.#channels];
     this.#channels.clear();
     for (const channel of channels) this.#outlet.closed(channel, end);
   }

@@ -2,7 +2,9 @@
 
 import { mediaType } from "../../src/lib/media-type.ts";
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
+import { readEvents } from "../http/event-stream.ts";
 import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
+import { readBody } from "../http/gateway.ts";
 import { memberText } from "../stdio/json-text.ts";
 import { type Message, readMessage, withId } from "../stdio/message.ts";
 import type { Call, Calls } from "./calls.ts";
@@ -14,6 +16,15 @@ export const POST_HEADERS = { "content-type": "application/json", accept: ACCEPT
 
 export function isStream(response: Response): boolean {
   return mediaType(response.headers.get("content-type")) === "text/event-stream";
+}
+
+/** Reads the answer to a request that nothing else is told of. @throws Broken where there is none. */
+export async function onlyAnswer(response: Response): Promise<string> {
+  if (!isStream(response)) return readBody(response);
+  for await (const text of readEvents(response, {})) {
+    if (readMessage(text)?.parts.some(({ kind }) => kind === "response") === true) return text;
+  }
+  throw new Broken("the gateway closed it");
 }
 
 /** Answers calls with a body that was read whole. @returns the message in it, if it is one. */

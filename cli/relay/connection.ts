@@ -7,7 +7,7 @@ import { settleWithin } from "../../src/lib/time-out.ts";
 import type { Gateway } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
 import type { Host } from "../stdio/host.ts";
-import { type Message, readMessage, requestIdOf } from "../stdio/message.ts";
+import { CANCELLED, type Message, readMessage, requestIdOf } from "../stdio/message.ts";
 import { Calls } from "./calls.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { ModernRequests } from "./modern-requests.ts";
@@ -63,7 +63,7 @@ export class Connection {
     if (message.isBatch || part.kind === "response") {
       this.#legacy.take(message);
     } else if (part.kind === "notification") {
-      if (part.method === "notifications/cancelled") this.#cancel(message);
+      if (part.method === CANCELLED) this.#cancel(message);
       else if (isModern(part) || !this.#legacy.isWanted) this.#modern.notify(message, part);
       else this.#legacy.take(message);
     } else if (isModern(part)) {

@@ -7,13 +7,19 @@
 import { Broken, NotReached } from "../http/failures.ts";
 import { type Gateway, type GatewayRequest, readBody } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
-import { cancellationText, type Message, readMessage, requestsOf } from "../stdio/message.ts";
-import { answerWith, failWith, isStream, POST_HEADERS } from "./answers.ts";
+import {
+  cancellationText,
+  INITIALIZED,
+  type Message,
+  readMessage,
+  requestsOf,
+} from "../stdio/message.ts";
+import { answerWith, failWith, isStream, onlyAnswer, POST_HEADERS } from "./answers.ts";
 import type { Call, Calls } from "./calls.ts";
 import { LegacyStreams } from "./legacy-streams.ts";
 import { deadlineOf, type RelayOptions } from "./options.ts";
 import { repeated } from "./repeatable.ts";
-import { INITIALIZED, SessionState } from "./session-state.ts";
+import { SessionState } from "./session-state.ts";
 
 /** The session at the gateway; another one takes its place when the gateway has forgotten it. */
 interface Session {
@@ -75,22 +81,26 @@ export class LegacySession {
 
   /** Takes back what runs, and deletes the session. */
   async close(): Promise<void> {
-    const { headers, end } = this.#session;
     const open = this.#calls.open.filter(({ request }) => !isModern(request));
     const told = open.map(({ request }) =>
       this.#tell(cancellationText(request.id, "The host has gone")),
     );
     await Promise.allSettled(told);
-    end.abort();
-    if ("mcp-session-id" in headers) {
-      const request = { method: "DELETE", headers, signal: this.#closed.signal } as const;
-      await this.#gateway.send(request, { deadline: 0 }).catch(() => undefined);
-    }
+    await this.#leave(this.#session);
     this.#closed.abort();
   }
 
+  /** "Clients that no longer need a particular session SHOULD send an HTTP DELETE" (Streamable HTTP, sessions). */
+  async #leave({ headers, end }: Session): Promise<void> {
+    end.abort();
+    if (!("mcp-session-id" in headers)) return;
+    const request = { method: "DELETE", headers, signal: this.#closed.signal } as const;
+    await this.#gateway.send(request, { deadline: 0 }).catch(() => undefined);
+  }
+
   async #initialize({ message, asked, deadline }: Sending): Promise<void> {
-    this.#session.end.abort();
+    // A host that begins anew does not wait for the end of what was before.
+    void this.#leave(this.#session);
     this.#session = NO_SESSION;
     const { response, text } = await this.#introduce(message, deadline, waitOf(asked));
     if (this.#session !== NO_SESSION) this.#state.begin(message);
@@ -105,9 +115,7 @@ export class LegacySession {
   ): Promise<{ readonly response: Response; readonly text: string }> {
     const request = this.#post(body, NO_SESSION);
     const response = await this.#gateway.send(request, { deadline, waiting });
-    const text = isStream(response)
-      ? await this.#streams.firstAnswer(response)
-      : await readBody(response);
+    const text = await onlyAnswer(response);
     const [part] = readMessage(text)?.parts ?? [];
     const result = part?.kind === "response" ? part.result : undefined;
     if (result !== undefined) this.#session = sessionOf(response, result["protocolVersion"]);

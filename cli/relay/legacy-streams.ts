@@ -8,15 +8,12 @@ import { sleep } from "../../src/lib/sleep.ts";
 import { type Place, readEvents } from "../http/event-stream.ts";
 import { Broken, LoginNeeded } from "../http/failures.ts";
 import type { Gateway, GatewayRequest } from "../http/gateway.ts";
-import { readMessage } from "../stdio/message.ts";
 import { isStream } from "./answers.ts";
 import type { Call, Calls } from "./calls.ts";
 import { deadlineOf } from "./options.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The gateway sends a comment every 15 seconds, unless it is configured otherwise. */
-export const STALL_MS = 90_000;
 const ACCEPT = { accept: "text/event-stream" } as const;
 /** A call goes on at the gateway without its client; its events are kept for an hour. */
 const RESUME_FOR_MS = 3_600_000;
@@ -60,14 +57,6 @@ export class LegacyStreams {
       await response.body?.cancel();
       throw new Broken(`its stream cannot be taken up again, status ${response.status}`);
     }
-  }
-
-  /** Reads until the first answer, for a request that nothing else is told of. */
-  async firstAnswer(response: Response): Promise<string> {
-    for await (const text of readEvents(response, {}, STALL_MS)) {
-      if (readMessage(text)?.parts.some(({ kind }) => kind === "response") === true) return text;
-    }
-    throw new Broken("the gateway closed it");
   }
 
   /**
@@ -115,7 +104,7 @@ export class LegacyStreams {
   /** Passes on the events of one connection, whatever ends it. */
   async #pass(response: Response, place: Place, isOver: () => boolean): Promise<void> {
     try {
-      for await (const text of readEvents(response, place, STALL_MS)) {
+      for await (const text of readEvents(response, place)) {
         await this.#calls.deliver(text);
         if (isOver()) return;
       }

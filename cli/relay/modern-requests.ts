@@ -10,10 +10,17 @@ import { Broken, LoginNeeded } from "../http/failures.ts";
 import { type Gateway, readBody } from "../http/gateway.ts";
 import { isModern, modernHeaders } from "../http/modern-headers.ts";
 import { memberText } from "../stdio/json-text.ts";
-import { type Message, type Notification, readMessage, type Request } from "../stdio/message.ts";
-import { answerWith, failWith, isStream, POST_HEADERS } from "./answers.ts";
+import {
+  LISTEN,
+  type Message,
+  type Notification,
+  readMessage,
+  type Request,
+  requestText,
+} from "../stdio/message.ts";
+import { answerWith, failWith, isStream, onlyAnswer, POST_HEADERS } from "./answers.ts";
 import type { Call, Calls } from "./calls.ts";
-import { SIGNED_OUT_PAUSE_MS, STALL_MS } from "./legacy-streams.ts";
+import { SIGNED_OUT_PAUSE_MS } from "./legacy-streams.ts";
 import { deadlineOf, type RelayOptions } from "./options.ts";
 import { repeated } from "./repeatable.ts";
 import { Subscription } from "./subscription.ts";
@@ -40,7 +47,7 @@ export class ModernRequests {
     const call = this.#calls.begin(request);
     const deadline = deadlineOf(this.#options);
     const running =
-      request.method === "subscriptions/listen"
+      request.method === LISTEN
         ? this.#listen(message, call, deadline)
         : repeated([call], call.over, () => this.#run(message, call, deadline));
     running
@@ -91,7 +98,7 @@ export class ModernRequests {
         return;
       }
     }
-    for await (const text of readEvents(response, {}, STALL_MS)) {
+    for await (const text of readEvents(response, {})) {
       await take(this.#calls.deliver(text));
     }
     if (!call.isOver) throw new Broken("the stream ended");
@@ -109,7 +116,7 @@ export class ModernRequests {
           await answerWith(this.#calls, [call], response, await readBody(response));
           return;
         }
-        for await (const text of readEvents(response, {}, STALL_MS)) {
+        for await (const text of readEvents(response, {})) {
           for (const passed of subscription.receive(text)) await this.#calls.deliver(passed);
         }
         await sleep(LISTEN_PAUSE_MS, call.over);
@@ -128,8 +135,9 @@ export class ModernRequests {
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES; page++) {
       const at = cursor === undefined ? "" : `,"cursor":${JSON.stringify(cursor)}`;
-      const body = `{"jsonrpc":"2.0","id":"edgeway","method":"tools/list","params":{"_meta":${meta}${at}}}`;
-      const list = await onlyAnswer(await this.#post(body, headers, call.over, deadline));
+      const body = requestText("tools/list", `{"_meta":${meta}${at}}`);
+      const response = await this.#post(body, headers, call.over, deadline);
+      const list = readMessage(await onlyAnswer(response));
       if (list === undefined) return;
       this.#tools.learn(list);
       const [part] = list.parts;
@@ -148,15 +156,6 @@ export class ModernRequests {
     const signal = AbortSignal.any([over, this.#closed.signal]);
     return this.#gateway.send({ method: "POST", headers, body, signal }, { deadline });
   }
-}
-
-async function onlyAnswer(response: Response): Promise<Message | undefined> {
-  if (!isStream(response)) return readMessage(await readBody(response));
-  for await (const text of readEvents(response, {}, STALL_MS)) {
-    const message = readMessage(text);
-    if (message?.parts[0]?.kind === "response") return message;
-  }
-  return undefined;
 }
 
 /** The server refused the call for a header of its arguments. */

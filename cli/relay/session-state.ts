@@ -1,9 +1,7 @@
 /** What the host has set up in its session, to set it up once more in another one. */
 
 import { memberText } from "../stdio/json-text.ts";
-import { type Message, requestsOf } from "../stdio/message.ts";
-
-export const INITIALIZED = "notifications/initialized";
+import { INITIALIZED, type Message, requestsOf, requestText } from "../stdio/message.ts";
 
 export class SessionState {
   #introduction: Message | undefined;
@@ -38,9 +36,8 @@ export class SessionState {
       this.#initialized = text;
     }
     for (const { method, params } of requestsOf(message)) {
-      // With an id that no host uses: its answer is no news to this one.
       const written = memberText(text, "params") ?? "{}";
-      const again = `{"jsonrpc":"2.0","id":"edgeway","method":"${method}","params":${written}}`;
+      const again = requestText(method, written);
       if (method === "logging/setLevel") this.#logLevel = again;
       if (method === "resources/subscribe") this.#subscriptions.set(params["uri"], again);
       if (method === "resources/unsubscribe") this.#subscriptions.delete(params["uri"]);

@@ -5,7 +5,13 @@
  */
 
 import { Meta } from "../../src/protocol/envelope.ts";
-import { isObject, type JsonObject, readMessage, type Request } from "../stdio/message.ts";
+import {
+  isObject,
+  type JsonObject,
+  notificationText,
+  readMessage,
+  type Request,
+} from "../stdio/message.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 const LISTS: Readonly<Record<string, string>> = {
@@ -46,6 +52,6 @@ export class Subscription {
 
   #notification(method: string, members: string): string {
     const meta = `"_meta":{"${Meta.subscriptionId}":${this.#id}}`;
-    return `{"jsonrpc":"2.0","method":"${method}","params":{${meta}${members}}}`;
+    return notificationText(method, `{${meta}${members}}`);
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Readable, Writable } from "node:stream";
 
-import { lineSplitter } from "../../src/lib/read-lines.ts";
+import { readLines } from "./lines.ts";
 
 export class Host {
   readonly #input: Readable;
@@ -18,17 +18,9 @@ export class Host {
 
   /** Calls `take` with each line, and resolves when the host has closed its end. */
   read(take: (line: string) => void): Promise<void> {
-    const linesIn = lineSplitter();
-    this.#input.setEncoding("utf8");
+    readLines(this.#input, take);
     return new Promise((resolve) => {
-      this.#input.on("data", (text: string) => {
-        for (const line of linesIn(text)) if (line.trim() !== "") take(line);
-      });
-      this.#input.once("end", () => {
-        // Some write no line break after their last message.
-        for (const line of linesIn("\n")) if (line.trim() !== "") take(line);
-        resolve();
-      });
+      this.#input.once("end", resolve);
       // A host that reads no more has gone, too; each later write fails like the first.
       for (const stream of [this.#input, this.#output]) {
         stream.once("close", resolve).on("error", () => resolve());

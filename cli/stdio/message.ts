@@ -3,6 +3,11 @@
 import { tryJson } from "../../src/lib/try-json.ts";
 import { memberText, onOneLine, partsOf } from "./json-text.ts";
 
+/** Methods that several files know. */
+export const CANCELLED = "notifications/cancelled";
+export const INITIALIZED = "notifications/initialized";
+export const LISTEN = "subscriptions/listen";
+
 export type JsonObject = { readonly [key: string]: unknown };
 
 export interface Request {
@@ -100,23 +105,40 @@ export function requestsOf({ parts }: Message): readonly Request[] {
   return parts.filter((part) => part.kind === "request");
 }
 
+/**
+ * A request of the command's own, with an id that no host uses: its answer is no news to the host.
+ *
+ * @param params as JSON.
+ */
+export function requestText(method: string, params: string): string {
+  return `{"jsonrpc":"2.0","id":"edgeway","method":"${method}","params":${params}}`;
+}
+
+/** @param params as JSON. */
+export function notificationText(method: string, params: string): string {
+  return `{"jsonrpc":"2.0","method":"${method}","params":${params}}`;
+}
+
+function responseText(id: string, outcome: "result" | "error", value: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"${outcome}":${value}}`;
+}
+
 /** The answer that says no more than that it was done. @param id as JSON. */
 export function emptyResultText(id: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"result":{}}`;
+  return responseText(id, "result", "{}");
 }
 
 /** A cancellation of the command's own. @param id of the request, as JSON. */
 export function cancellationText(id: string, reason: string): string {
-  const params = `{"requestId":${id},"reason":"${reason}"}`;
-  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
+  return notificationText(CANCELLED, `{"requestId":${id},"reason":"${reason}"}`);
 }
 
 /** An error answer of the command's own. @param id as JSON. */
 export function errorText(id: string, code: number, message: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`;
+  return responseText(id, "error", JSON.stringify({ code, message }));
 }
 
 /** The error answer of a gateway that did not name the request. @param text of a response without an id. */
 export function withId(text: string, id: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"error":${memberText(text, "error") ?? "{}"}}`;
+  return responseText(id, "error", memberText(text, "error") ?? "{}");
 }

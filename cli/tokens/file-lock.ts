@@ -5,19 +5,9 @@
  * that another program has by now, are noticed.
  */
 
-import {
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 
 import { sleep } from "../../src/lib/sleep.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
@@ -96,16 +86,14 @@ async function latestOf(path: string): Promise<number> {
 
 async function removeBefore(path: string, own: number): Promise<void> {
   for (const number of await numbersOf(path)) {
-    if (number < own)
-      await rm(join(dirname(path), basename(fileOf(path, number))), { force: true });
+    if (number < own) await rm(fileOf(path, number), { force: true });
   }
 }
 
 async function create(own: string): Promise<boolean> {
   try {
-    const file = await open(own, "wx", 0o600);
-    await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname() }));
-    await file.close();
+    const holder = JSON.stringify({ pid: process.pid, host: hostname() });
+    await writeFile(own, holder, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     if (isObject(error) && error["code"] === "EEXIST") return false;

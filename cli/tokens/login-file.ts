@@ -1,6 +1,6 @@
 /** The login at one URL, in a file that only its owner can read. A change replaces the file at once. */
 
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -64,7 +64,7 @@ export class LoginFile {
   async change(changes: Omit<Partial<Login>, "url">): Promise<Login> {
     const login = { ...(await this.read()), ...changes };
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const made = `${this.#path}.${randomUUID()}`;
+    const made = `${this.#path}.${crypto.randomUUID()}`;
     try {
       await writeFile(made, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
       await retry(() => rename(made, this.#path), RETRIES);

@@ -25,7 +25,8 @@ export interface DialOptions {
 /** The server answered with HTTP instead. */
 export interface Refusal {
   readonly status: number;
-  readonly header: (name: string) => string | undefined;
+  /** `WWW-Authenticate`, or "". */
+  readonly challenge: string;
   /** The beginning of it. */
   readonly body: string;
 }
@@ -98,11 +99,9 @@ async function readRefusal(response: IncomingMessage): Promise<Refusal> {
     body += text;
     if (body.length > MAX_BODY_CHARS) break;
   }
-  const header = (name: string): string | undefined => {
-    const value = response.headers[name];
-    return Array.isArray(value) ? value[0] : value;
-  };
-  return { status: response.statusCode ?? 0, header, body: body.slice(0, MAX_BODY_CHARS) };
+  const { statusCode: status = 0, headers } = response;
+  const challenge = headers["www-authenticate"] ?? "";
+  return { status, challenge, body: body.slice(0, MAX_BODY_CHARS) };
 }
 
 /** "The client MUST validate the server's response" (RFC 6455 section 4.1). */

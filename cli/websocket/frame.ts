@@ -1,22 +1,26 @@
 /** Frames of the WebSocket protocol, as bytes (RFC 6455 section 5). Pure. */
 
-export const Opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+/** Opcodes (RFC 6455 section 5.2). Constants of their own, because a bundler writes these as numbers. */
+export const CONTINUATION = 0;
+export const TEXT = 1;
+export const BINARY = 2;
+export const CLOSE = 8;
+export const PING = 9;
+export const PONG = 10;
 
 /** Why this end closes a connection (RFC 6455 section 7.4.1). */
-export const CloseCode = {
-  normal: 1000,
-  protocolError: 1002,
-  unsupportedData: 1003,
-  invalidPayload: 1007,
-  tooBig: 1009,
-} as const;
+export const NORMAL = 1000;
+const PROTOCOL_ERROR = 1002;
+export const UNSUPPORTED_DATA = 1003;
+export const INVALID_PAYLOAD = 1007;
+export const TOO_BIG = 1009;
 
 /** The other end broke the protocol. */
 export class WebSocketError extends Error {
   override readonly name = "WebSocketError";
   readonly code: number;
 
-  constructor(code: number, message: string) {
+  constructor(message: string, code = PROTOCOL_ERROR) {
     super(message);
     this.code = code;
   }
@@ -38,7 +42,7 @@ const IN_EIGHT_BYTES = 127;
 export const MAX_CONTROL_BYTES = 125;
 
 export function isControl(opcode: number): boolean {
-  return opcode >= Opcode.close;
+  return opcode >= CLOSE;
 }
 
 /** @param mask four random bytes: "a client MUST mask all frames that it sends" (RFC 6455 section 5.1). */
@@ -48,14 +52,9 @@ export function encodeFrame(opcode: number, payload: Uint8Array, mask: Uint8Arra
   const frame = new Uint8Array(2 + extended + 4 + length);
   const view = new DataView(frame.buffer);
   frame[0] = FINAL | opcode;
-  if (extended === 0) frame[1] = MASKED | length;
-  else if (extended === 2) {
-    frame[1] = MASKED | IN_TWO_BYTES;
-    view.setUint16(2, length);
-  } else {
-    frame[1] = MASKED | IN_EIGHT_BYTES;
-    view.setBigUint64(2, BigInt(length));
-  }
+  frame[1] = MASKED | (extended === 0 ? length : extended === 2 ? IN_TWO_BYTES : IN_EIGHT_BYTES);
+  if (extended === 2) view.setUint16(2, length);
+  if (extended === 8) view.setBigUint64(2, BigInt(length));
   const start = 2 + extended;
   frame.set(mask, start);
   for (let index = 0; index < length; index++) {
@@ -83,7 +82,7 @@ export class FrameReader {
     this.#held += bytes.length;
     const frames: Frame[] = [];
     while (this.#held >= this.#wanted) {
-      const held = joined(this.#pieces, this.#held);
+      const held = joined(this.#pieces);
       const { start, end, ...head } = readHead(held, this.#maxBytes);
       const isWhole = held.length >= end;
       if (isWhole) frames.push({ ...head, payload: held.subarray(start, end) });
@@ -96,10 +95,11 @@ export class FrameReader {
   }
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+/** One piece as it is, and several as a copy. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
   if (pieces.length === 1 && only !== undefined) return only;
-  const all = new Uint8Array(length);
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
   for (const piece of pieces) {
     all.set(piece, offset);
@@ -121,23 +121,20 @@ function readHead(bytes: Uint8Array, maxBytes: number): Head {
   const opcode = first & 0x0f;
   const isFinal = (first & FINAL) !== 0;
   // No extension is offered, so that none may use these bits (RFC 6455 section 5.2).
-  if ((first & RESERVED) !== 0) throw broken("a reserved bit is set");
+  if ((first & RESERVED) !== 0) throw new WebSocketError("a reserved bit is set");
   // "A server MUST NOT mask any frames that it sends to the client" (RFC 6455 section 5.1).
-  if ((second & MASKED) !== 0) throw broken("a frame of the server is masked");
-  if (!Object.values<number>(Opcode).includes(opcode)) throw broken(`opcode ${opcode} is unknown`);
+  if ((second & MASKED) !== 0) throw new WebSocketError("a frame of the server is masked");
+  // Three opcodes are of data, and three of control.
+  if ((opcode & 0x07) > BINARY) throw new WebSocketError(`opcode ${opcode} is unknown`);
   const short = second & 0x7f;
   if (isControl(opcode) && (short > MAX_CONTROL_BYTES || !isFinal)) {
-    throw broken("a control frame is too long, or in parts");
+    throw new WebSocketError("a control frame is too long, or in parts");
   }
   const start = short < IN_TWO_BYTES ? 2 : short === IN_TWO_BYTES ? 4 : 10;
   if (bytes.length < start) return { isFinal, opcode, start, end: start };
   const view = new DataView(bytes.buffer, bytes.byteOffset, start);
   const length =
     start === 2 ? short : start === 4 ? view.getUint16(2) : Number(view.getBigUint64(2));
-  if (length > maxBytes) throw new WebSocketError(CloseCode.tooBig, `a frame has ${length} bytes`);
+  if (length > maxBytes) throw new WebSocketError(`a frame has ${length} bytes`, TOO_BIG);
   return { isFinal, opcode, start, end: start + length };
-}
-
-function broken(message: string): WebSocketError {
-  return new WebSocketError(CloseCode.protocolError, message);
 }

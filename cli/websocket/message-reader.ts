@@ -1,6 +1,19 @@
 /** The messages of a server, from the bytes of the connection (RFC 6455 sections 5.4, 5.5 and 7.1). Pure. */
 
-import { CloseCode, type Frame, FrameReader, isControl, Opcode, WebSocketError } from "./frame.ts";
+import {
+  BINARY,
+  type Frame,
+  FrameReader,
+  INVALID_PAYLOAD,
+  isControl,
+  joined,
+  PING,
+  PONG,
+  TEXT,
+  TOO_BIG,
+  UNSUPPORTED_DATA,
+  WebSocketError,
+} from "./frame.ts";
 
 export type Incoming =
   | { readonly kind: "text"; readonly text: string }
@@ -32,41 +45,36 @@ export class MessageReader {
   }
 
   #collect({ opcode, payload, isFinal }: Frame): Incoming | undefined {
-    if (opcode === Opcode.binary) {
-      throw new WebSocketError(CloseCode.unsupportedData, "a message is binary");
-    }
-    const isFirst = opcode === Opcode.text;
+    if (opcode === BINARY) throw new WebSocketError("a message is binary", UNSUPPORTED_DATA);
+    const isFirst = opcode === TEXT;
     if (isFirst === (this.#parts !== undefined)) {
-      throw new WebSocketError(CloseCode.protocolError, "the parts of two messages are mixed");
+      throw new WebSocketError("the parts of two messages are mixed");
     }
     const parts = (this.#parts ??= []);
     if (payload.length > 0) parts.push(payload);
     this.#bytes = (isFirst ? 0 : this.#bytes) + payload.length;
     if (this.#bytes > this.#maxBytes) {
-      throw new WebSocketError(CloseCode.tooBig, `a message has more than ${this.#maxBytes} bytes`);
+      throw new WebSocketError(`a message has more than ${this.#maxBytes} bytes`, TOO_BIG);
     }
     if (!isFinal) return undefined;
     this.#parts = undefined;
-    return { kind: "text", text: textOf(parts) };
+    return { kind: "text", text: textOf(joined(parts)) };
   }
 }
 
 function readControl({ opcode, payload }: Frame): Incoming | undefined {
-  if (opcode === Opcode.ping) return { kind: "ping", payload };
-  if (opcode === Opcode.pong) return undefined;
+  if (opcode === PING) return { kind: "ping", payload };
+  if (opcode === PONG) return undefined;
   const [high, low] = payload;
   if (high === undefined) return { kind: "close", code: NO_CODE, reason: "" };
-  if (low === undefined) throw new WebSocketError(CloseCode.protocolError, "a close code is cut");
-  return { kind: "close", code: high * 256 + low, reason: textOf([payload.subarray(2)]) };
+  if (low === undefined) throw new WebSocketError("a close code is cut");
+  return { kind: "close", code: high * 256 + low, reason: textOf(payload.subarray(2)) };
 }
 
-/** A character may be cut by the border of two parts. */
-function textOf(parts: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+function textOf(bytes: Uint8Array): string {
   try {
-    const texts = parts.map((part) => decoder.decode(part, { stream: true }));
-    return texts.join("") + decoder.decode();
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new WebSocketError(CloseCode.invalidPayload, "a text is not UTF-8");
+    throw new WebSocketError("a text is not UTF-8", INVALID_PAYLOAD);
   }
 }

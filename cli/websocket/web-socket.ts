@@ -3,7 +3,15 @@
 import { randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
 
-import { CloseCode, encodeFrame, MAX_CONTROL_BYTES, Opcode, WebSocketError } from "./frame.ts";
+import {
+  CLOSE,
+  encodeFrame,
+  MAX_CONTROL_BYTES,
+  NORMAL,
+  PONG,
+  TEXT,
+  WebSocketError,
+} from "./frame.ts";
 import { type Incoming, MessageReader, NO_CODE } from "./message-reader.ts";
 
 export interface Closed {
@@ -55,13 +63,13 @@ export class WebSocketConnection {
 
   /** What is sent after the end is lost. */
   send(text: string): void {
-    this.#write(Opcode.text, new TextEncoder().encode(text));
+    this.#write(TEXT, new TextEncoder().encode(text));
   }
 
-  close(code: number = CloseCode.normal, reason = ""): void {
+  close(code: number = NORMAL, reason = ""): void {
     if (this.#hasSaidClose) return;
     const text = new TextEncoder().encode(reason).subarray(0, MAX_CONTROL_BYTES - 2);
-    this.#write(Opcode.close, Uint8Array.of(code >> 8, code & 0xff, ...text));
+    this.#write(CLOSE, Uint8Array.of(code >> 8, code & 0xff, ...text));
     this.#hasSaidClose = true;
     const timer = setTimeout(() => this.#socket.destroy(), CLOSE_MS);
     this.#socket.once("close", () => clearTimeout(timer));
@@ -89,12 +97,12 @@ export class WebSocketConnection {
         this.#onText(message.text);
         return;
       case "ping":
-        this.#write(Opcode.pong, message.payload);
+        this.#write(PONG, message.payload);
         return;
       case "close":
         this.#end = { code: message.code, reason: message.reason };
         // "An endpoint typically echos the status code it received" (RFC 6455 section 5.5.1).
-        this.close(message.code === NO_CODE ? CloseCode.normal : message.code);
+        this.close(message.code === NO_CODE ? NORMAL : message.code);
         this.#socket.end();
     }
   }

@@ -10,8 +10,8 @@ import own from "../../cli/package.json" with { type: "json" };
 import { build } from "../../cli/build.mjs";
 import root from "../../package.json" with { type: "json" };
 
-/** `connect` and the logins have 45 KiB of them, `publish` 24, and what `status` says 4. */
-const MAX_BYTES = 74 * 1024;
+/** `npm run measure -- command` says what has them; docs/stdio.md, why they are not fewer. */
+const MAX_BYTES = 72.5 * 1024;
 
 describe("the command", () => {
   let folder: string;
@@ -25,7 +25,7 @@ describe("the command", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("is a file of at most 74 KiB", ({ expect }) => {
+  test("is a file of at most 72.5 KiB", ({ expect }) => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
   });
 

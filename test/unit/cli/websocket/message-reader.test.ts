@@ -1,7 +1,15 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { encodeFrame, Opcode, WebSocketError } from "../../../../cli/websocket/frame.ts";
+import {
+  BINARY,
+  CLOSE,
+  CONTINUATION,
+  encodeFrame,
+  PING,
+  TEXT,
+  WebSocketError,
+} from "../../../../cli/websocket/frame.ts";
 import { type Incoming, MessageReader } from "../../../../cli/websocket/message-reader.ts";
 
 const MAX_BYTES = 100_000;
@@ -24,7 +32,7 @@ function frameOf(opcode: number, payload: Uint8Array, options: FrameOptions = {}
 }
 
 function text(value: string): Uint8Array {
-  return frameOf(Opcode.text, encoder.encode(value));
+  return frameOf(TEXT, encoder.encode(value));
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
@@ -54,10 +62,10 @@ describe("the messages of a server", () => {
           const bytes = encoder.encode(value);
           const cut = Math.min(sizes[index % sizes.length] ?? 0, bytes.length);
           return [
-            frameOf(Opcode.text, bytes.subarray(0, cut), { isFinal: false }),
+            frameOf(TEXT, bytes.subarray(0, cut), { isFinal: false }),
             // Control frames may come between the parts of a message.
-            frameOf(Opcode.ping, Uint8Array.of(index)),
-            frameOf(Opcode.continuation, bytes.subarray(cut)),
+            frameOf(PING, Uint8Array.of(index)),
+            frameOf(CONTINUATION, bytes.subarray(cut)),
           ];
         });
         const all = joined(frames);
@@ -83,10 +91,10 @@ describe("the messages of a server", () => {
   test("end with a close frame, with or without a reason", ({ expect }) => {
     const reader = new MessageReader(MAX_BYTES);
     const why = Uint8Array.from([0x0f, 0xa1, ...encoder.encode("replaced")]);
-    expect(reader.push(frameOf(Opcode.close, why))).toEqual([
+    expect(reader.push(frameOf(CLOSE, why))).toEqual([
       { kind: "close", code: 4001, reason: "replaced" },
     ]);
-    expect(reader.push(frameOf(Opcode.close, new Uint8Array()))).toEqual([
+    expect(reader.push(frameOf(CLOSE, new Uint8Array()))).toEqual([
       { kind: "close", code: 1005, reason: "" },
     ]);
   });
@@ -96,29 +104,29 @@ describe("the messages of a server", () => {
     [
       "too long in two parts",
       joined([
-        frameOf(Opcode.text, new Uint8Array(MAX_BYTES), { isFinal: false }),
-        frameOf(Opcode.continuation, new Uint8Array(1)),
+        frameOf(TEXT, new Uint8Array(MAX_BYTES), { isFinal: false }),
+        frameOf(CONTINUATION, new Uint8Array(1)),
       ]),
       1009,
     ],
     // Judged by its head: nothing of it is kept first.
     ["of 2^62 bytes", Uint8Array.of(0x81, 127, 64, 0, 0, 0, 0, 0, 0, 0), 1009],
     // Its mask would be two messages.
-    ["masked", encodeFrame(Opcode.text, new Uint8Array(), Uint8Array.of(129, 0, 129, 0)), 1002],
-    ["compressed", frameOf(Opcode.text, encoder.encode("x"), { reserved: 0x40 }), 1002],
+    ["masked", encodeFrame(TEXT, new Uint8Array(), Uint8Array.of(129, 0, 129, 0)), 1002],
+    ["compressed", frameOf(TEXT, encoder.encode("x"), { reserved: 0x40 }), 1002],
     ["of an unknown kind", frameOf(3, new Uint8Array()), 1002],
-    ["a part of nothing", frameOf(Opcode.continuation, new Uint8Array()), 1002],
+    ["a part of nothing", frameOf(CONTINUATION, new Uint8Array()), 1002],
     [
       "begun within another one",
-      joined([frameOf(Opcode.text, new Uint8Array(), { isFinal: false }), text("x")]),
+      joined([frameOf(TEXT, new Uint8Array(), { isFinal: false }), text("x")]),
       1002,
     ],
-    ["a ping in parts", frameOf(Opcode.ping, new Uint8Array(), { isFinal: false }), 1002],
-    ["a ping of 126 bytes", frameOf(Opcode.ping, new Uint8Array(126)), 1002],
-    ["a close frame of one byte", frameOf(Opcode.close, new Uint8Array(1)), 1002],
-    ["binary", frameOf(Opcode.binary, new Uint8Array()), 1003],
-    ["not UTF-8", frameOf(Opcode.text, Uint8Array.of(0xc3, 0x28)), 1007],
-    ["half a character", frameOf(Opcode.text, Uint8Array.of(0xe2, 0x82)), 1007],
+    ["a ping in parts", frameOf(PING, new Uint8Array(), { isFinal: false }), 1002],
+    ["a ping of 126 bytes", frameOf(PING, new Uint8Array(126)), 1002],
+    ["a close frame of one byte", frameOf(CLOSE, new Uint8Array(1)), 1002],
+    ["binary", frameOf(BINARY, new Uint8Array()), 1003],
+    ["not UTF-8", frameOf(TEXT, Uint8Array.of(0xc3, 0x28)), 1007],
+    ["half a character", frameOf(TEXT, Uint8Array.of(0xe2, 0x82)), 1007],
   ] as const)("are refused: %s", ([, bytes, code], { expect }) => {
     expect(codeOf(bytes)).toBe(code);
   });
@@ -130,7 +138,7 @@ test("what the command sends is masked, and has its length in the field for it",
   fc.assert(
     fc.property(lengths, masks, (length, mask) => {
       const payload = Uint8Array.from({ length }, (_, index) => index % 251);
-      const frame = encodeFrame(Opcode.text, payload, mask);
+      const frame = encodeFrame(TEXT, payload, mask);
       expect(frame[1] ?? 0).toBeGreaterThanOrEqual(0x80);
       const body = frame.length - length;
       expect(frame.subarray(body - 4, body)).toEqual(mask);
@@ -139,7 +147,7 @@ test("what the command sends is masked, and has its length in the field for it",
       // The same without the mask is what a server would send.
       const head = Uint8Array.from(frame.subarray(0, body - 4));
       head[1] = (head[1] ?? 0) & 0x7f;
-      expect(head).toEqual(frameOf(Opcode.text, payload).subarray(0, head.length));
+      expect(head).toEqual(frameOf(TEXT, payload).subarray(0, head.length));
     }),
     { numRuns: 40 },
   );
