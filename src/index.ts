@@ -18,13 +18,14 @@ import { FeedObject } from "../durable-objects/feed-object.ts";
 import { gatewayServersIn, lookAtStart } from "../durable-objects/gateway-servers.ts";
 import { identityKeysOf, personalScopeOf } from "../durable-objects/identity.ts";
 import { sessionKeysOf } from "../durable-objects/keys.ts";
-import { freshConfig, knownConfig, serverStoreIn } from "../durable-objects/live-config.ts";
+import { freshConfig, knownConfig } from "../durable-objects/live-config.ts";
 import { feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
 import { tracerHere } from "../durable-objects/tracing.ts";
 import { VaultObject } from "../durable-objects/vault-object.ts";
-import { type Backing, createApp } from "./app.ts";
+import { createApp } from "./app.ts";
+import type { Backing } from "./request-context.ts";
 import type { Config } from "./config/config.ts";
 import { logEntry } from "./observability/gateway-log.ts";
 
@@ -64,7 +65,6 @@ function backingOf(env: Env, config: Config): Backing {
         : callSinksIn(env, activityOfIsolate(env, config)),
     activities: activitiesIn(env),
     tracer: tracerHere,
-    serverStore: serverStoreIn(env),
   };
   const logged = cached?.config.notices;
   cached = { config, backing };

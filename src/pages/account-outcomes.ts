@@ -6,29 +6,13 @@ import type { AuditDetail } from "../observability/audit.ts";
 import { hostOf } from "./account-context.ts";
 import { accountProblem } from "./account-models.ts";
 import type { AccountVisit } from "./account-visit.ts";
-import { auditedAs } from "./page-visitor.ts";
-import { page, seeOther } from "./respond.ts";
+import { auditedAs, respondTo } from "./page-visitor.ts";
+import { seeOther } from "./respond.ts";
 import { accountProblemView } from "./view/account-problem-view.ts";
-import type { View } from "./view/layout.ts";
 
 /** What has been done, as `done` in the address of the page that says so. */
 export const CONNECTED = "connected";
 export const DISCONNECTED = "disconnected";
-
-interface Answer {
-  readonly status?: number;
-  readonly formActions?: readonly string[];
-}
-
-/** A page, with the cookies of its visitor. */
-export function respond(
-  { context, visitor }: AccountVisit,
-  view: View,
-  answer: Answer = {},
-): Response {
-  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
-  return page(view, { origin: context.origin, headers, ...answer });
-}
 
 export function problemResponse(
   visit: AccountVisit,
@@ -36,7 +20,7 @@ export function problemResponse(
   account?: AccountSummary,
 ): Response {
   const { status, model } = accountProblem(visit, problem, account);
-  return respond(visit, accountProblemView(model), { status });
+  return respondTo(visit, accountProblemView(model), { status });
 }
 
 /** The address of the page that follows has no code and no state. */

@@ -6,8 +6,7 @@ import { signInPath } from "../auth/sign-in/browser.ts";
 import type { ConnectContext } from "./account-context.ts";
 import { adminsOnly } from "./page-guard.ts";
 import { type PageVisitor, visitorOf } from "./page-visitor.ts";
-import { page, seeOther } from "./respond.ts";
-import type { View } from "./view/layout.ts";
+import { seeOther } from "./respond.ts";
 
 interface ActivityContext extends ConnectContext {
   readonly activities: Activities;
@@ -87,14 +86,4 @@ export function writePlace({ at, id }: CallPlace): string {
 export function readPlace(text: string | null): CallPlace | undefined {
   const [, at, id] = PLACE.exec(text ?? "") ?? [];
   return at === undefined || id === undefined ? undefined : { at: Number(at), id };
-}
-
-export function respondTo({ context, visitor }: ActivityVisit, view: View): Response {
-  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
-  return page(view, { origin: context.origin, headers });
-}
-
-export function activityNav({ visitor }: ActivityVisit): NonNullable<View["nav"]> {
-  const { isAdmin, user } = visitor;
-  return { current: "activity", isAdmin, ...(user === undefined && { isLocal: true }) };
 }

@@ -3,15 +3,14 @@
 import type { CallFilter, ListedCall } from "../activity/call.ts";
 import {
   type ActivityHandler,
-  activityNav,
   type ActivityVisit,
   filterOf,
   isOfEveryone,
   readPlace,
-  respondTo,
   visitingActivity,
   writePlace,
 } from "./activity-visit.ts";
+import { navFor, respondTo } from "./page-visitor.ts";
 import { type Names, namesOf } from "./people-names.ts";
 import { type ActivityView, activityView, type CallRow } from "./view/activity-view.ts";
 import { PATHS } from "./view/paths.ts";
@@ -32,7 +31,7 @@ export const showActivity: ActivityHandler = visitingActivity(async (visit) => {
   const names = isEveryones ? await namesOf(context.auth, named) : new Map<string, string>();
   const last = list.calls.at(-1);
   const model: ActivityView = {
-    nav: activityNav(visit),
+    nav: navFor(visit.visitor, "activity"),
     recorded: context.recorded,
     isEveryones,
     filter: { ...filter, ...(asked === undefined ? { person: "" } : { person: asked }) },

@@ -4,9 +4,9 @@ import { attentionIn } from "./attention.ts";
 import { gather } from "./attention-facts.ts";
 import { type Names, namesOf } from "./people-names.ts";
 import { TokenBuckets } from "../lib/token-bucket.ts";
-import { operated, operating, operatorNav, readerOf, respondTo } from "./operator-visit.ts";
+import { operated, operating, readerOf } from "./operator-visit.ts";
 import { done, noticeOf } from "./page-guard.ts";
-import { auditedAs } from "./page-visitor.ts";
+import { auditedAs, navFor, respondTo } from "./page-visitor.ts";
 import { signInPath } from "../auth/sign-in/browser.ts";
 import { notFound, seeOther } from "./respond.ts";
 import { serverTools } from "./server-tools.ts";
@@ -35,7 +35,7 @@ export const showAdminServer = operating(async (visit) => {
     ...{ now: known.now, csrf: visitor.formToken, slug, server, notices, toggle },
     tools: serverTools(visit, tools, toggle),
     items: items.filter(({ link }) => link === adminServerPath(slug)),
-    nav: operatorNav(visitor, "admin", items.length),
+    nav: navFor(visitor, "admin", items.length),
     notice: noticeOf(request, "server-"),
     toolNotice: noticeOf(request, "tool-"),
     added:

@@ -9,14 +9,12 @@ import {
   operated,
   operatedFreshly,
   operating,
-  operatorNav,
   type OperatorVisit,
   PASTE_BYTES,
   readerOf,
-  respondTo,
 } from "./operator-visit.ts";
 import { done, noticeOf } from "./page-guard.ts";
-import { auditedAs } from "./page-visitor.ts";
+import { auditedAs, navFor, respondTo } from "./page-visitor.ts";
 import { probeAdded } from "./added-server.ts";
 import { refusalOf } from "./refused-change.ts";
 import { adminServersView } from "./view/admin-servers-view.ts";
@@ -28,7 +26,7 @@ const toList = (): string => PATHS.adminServers;
 
 async function navOf({ context, visitor }: OperatorVisit): Promise<Nav> {
   const items = attentionIn(await gather(context, readerOf(visitor)));
-  return operatorNav(visitor, "admin", items.length);
+  return navFor(visitor, "admin", items.length);
 }
 
 export const showServers = operating((visit) => serversPage(visit));
@@ -46,7 +44,7 @@ async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Resp
     allowsLoopback: servers.added.allowsLoopback,
     ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request, "server") },
   });
-  return respondTo(visit, view, mistake === undefined ? 200 : 400);
+  return respondTo(visit, view, { status: mistake === undefined ? 200 : 400 });
 }
 
 /** Shows what would be added. Nothing is stored, and no request is sent. */
@@ -76,7 +74,7 @@ async function candidatesPage(
     ...{ csrf: visitor.formToken, nav: await navOf(visit) },
     ...{ items, filled, sealed: await added.sealPasted(person, text) },
   });
-  return respondTo(visit, view, filled === undefined ? 200 : 400);
+  return respondTo(visit, view, { status: filled === undefined ? 200 : 400 });
 }
 
 export const addServers = operatedFreshly(

@@ -23,8 +23,8 @@ import {
   submitted,
   type Submission,
 } from "./page-guard.ts";
-import { operating, operatorNav, operatorOf, readerOf, respondTo } from "./operator-visit.ts";
-import { LOCAL_PERSON, type PageVisitor, visitorFrom } from "./page-visitor.ts";
+import { operating, operatorOf, readerOf } from "./operator-visit.ts";
+import { LOCAL_PERSON, navFor, type PageVisitor, respondTo, visitorFrom } from "./page-visitor.ts";
 import { notFound, page } from "./respond.ts";
 import { sealAccountsAnew } from "./seal-accounts.ts";
 import type { AccountServerRow } from "./view/accounts-view.ts";
@@ -69,7 +69,7 @@ async function adminPage(
   const view = adminView({
     now: known.now,
     csrf: visitor.formToken,
-    nav: operatorNav(visitor, "admin", items.length),
+    nav: navFor(visitor, "admin", items.length),
     items,
     servers: known.servers.map((server) => withHolders(server, accounts)),
     notices: known.notices,
@@ -77,7 +77,7 @@ async function adminPage(
     people,
     notice,
   });
-  return respondTo({ context, visitor }, view, status);
+  return respondTo({ context, visitor }, view, { status });
 }
 
 const LOCAL_HOLDER: AccountHolder = { id: LOCAL_PERSON, label: "You", hasAccounts: true };

@@ -4,19 +4,15 @@ import { signInPath } from "../auth/sign-in/browser.ts";
 import { type ConnectContext, isShared } from "./account-context.ts";
 import { titleOf } from "./catalog-items.ts";
 import { type Console, type ConsoleServer, ITEM_KINDS } from "./console/console.ts";
-import type { ServerStore } from "../observability/added-servers.ts";
 import { type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
-import { page, type PageOptions, seeOther } from "./respond.ts";
+import { seeOther } from "./respond.ts";
 import type { ServerHead } from "./view/catalog-parts.ts";
-import type { View } from "./view/layout.ts";
 
 interface CatalogContext extends ConnectContext {
   readonly maxFormBytes: number;
   /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
   readonly consoleOf: (person: string) => Console;
-  /** For operators: the servers that were added, and the switches of all. */
-  readonly serverStore: ServerStore;
 }
 
 /** Of the path; empty where it names none. */
@@ -64,22 +60,6 @@ export function sent(act: (submission: CatalogSubmission) => Promise<Response>):
     const console = context.consoleOf(read.visitor.person);
     return act({ context, request, place, console, ...read });
   };
-}
-
-/** A page, with the cookies of its visitor. */
-export function respond(visit: CatalogVisit, view: View, status = 200): Response {
-  return page(view, { ...optionsOf(visit), status });
-}
-
-export function optionsOf({ context, visitor }: CatalogVisit): PageOptions {
-  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
-  return { origin: context.origin, headers };
-}
-
-/** The navigation of these pages. */
-export function navOf({ visitor }: CatalogVisit): NonNullable<View["nav"]> {
-  const { isAdmin, user } = visitor;
-  return { current: "catalog", isAdmin, ...(user === undefined && { isLocal: true }) };
 }
 
 /** What every page says of a server. */

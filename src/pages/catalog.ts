@@ -4,7 +4,8 @@
  */
 
 import { rowOf, search, wordsOf } from "./catalog-items.ts";
-import { type CatalogHandler, headOf, navOf, respond, visiting } from "./catalog-visit.ts";
+import { type CatalogHandler, headOf, visiting } from "./catalog-visit.ts";
+import { navFor, respondTo } from "./page-visitor.ts";
 import { pageOf, queryOf } from "./paging.ts";
 import { notFound } from "./respond.ts";
 import { catalogView } from "./view/catalog-view.ts";
@@ -35,7 +36,7 @@ export const showCatalog: CatalogHandler = visiting(async (visit) => {
         foundCount: found.length,
       };
     });
-  return respond(visit, catalogView({ query, servers, nav: navOf(visit) }));
+  return respondTo(visit, catalogView({ query, servers, nav: navFor(visit.visitor, "catalog") }));
 });
 
 export const showServer: CatalogHandler = visiting(async (visit) => {
@@ -46,10 +47,10 @@ export const showServer: CatalogHandler = visiting(async (visit) => {
   const found = search(server, wordsOf(query));
   const { shown, page, pages } = pageOf(found, request);
   const view = serverView({
-    ...{ query, page, pages, nav: navOf(visit) },
+    ...{ query, page, pages, nav: navFor(visit.visitor, "catalog") },
     server: headOf(visit, server),
     instructions: server.instructions,
     rows: shown.map(rowOf),
   });
-  return respond(visit, view);
+  return respondTo(visit, view);
 });

@@ -16,7 +16,6 @@ import {
   DISCONNECTED,
   factsOf,
   problemResponse,
-  respond,
 } from "./account-outcomes.ts";
 import {
   type AccountHandler,
@@ -27,7 +26,7 @@ import {
   type VisitorForm,
   visited,
 } from "./account-visit.ts";
-import { auditedAs } from "./page-visitor.ts";
+import { auditedAs, respondTo } from "./page-visitor.ts";
 import { formActionsFor, notFound, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
 import { isWorking } from "./view/account-parts.ts";
@@ -79,7 +78,7 @@ function offerPage(visit: AccountVisit, offer: Offer, extras: Extras = {}): Resp
   });
   const formActions =
     offer.kind === "oauth" ? [...formActionsFor(offer.authorizationEndpoint), ONWARD] : [];
-  return respond(visit, view, { status, formActions });
+  return respondTo(visit, view, { status, formActions });
 }
 
 function wayOf(
@@ -111,7 +110,7 @@ function mayRegisterAnew(offer: ConnectOffer, isAdmin: boolean): boolean {
 function connectedPage(visit: AccountVisit, account: AccountSummary): Response {
   const model = accountPageModel(visit, account);
   if (model.account === undefined) throw new Error("There is an account");
-  return respond(
+  return respondTo(
     visit,
     connectedView({ ...model, account: model.account, missing: account.missing }),
   );

@@ -13,9 +13,9 @@ import { findLogin, recentLogins } from "../auth/doctor/read-traces.ts";
 import type { LoginStep, LoginTrace, StepKind, TracedStep } from "../auth/trace/trace.ts";
 import { clientOf } from "../auth/trace/trace-key.ts";
 import { authenticate } from "../auth/resource/bearer.ts";
-import { operatorNav, operatorOf, readerOf } from "./operator-visit.ts";
+import { operatorOf, readerOf } from "./operator-visit.ts";
 import { shown } from "./page-guard.ts";
-import { visitorFrom } from "./page-visitor.ts";
+import { navFor, visitorFrom } from "./page-visitor.ts";
 import { clientNameOf } from "./login-names.ts";
 import { page } from "./respond.ts";
 import {
@@ -41,7 +41,7 @@ const asPage = shown({ forAdmins: true }, async (context, who, request) => {
   const now = Date.now();
   const visitor = visitorFrom(context, who);
   const items = await attentionOf(operatorOf(context), readerOf(visitor));
-  const nav = operatorNav(visitor, "logins", items.length);
+  const nav = navFor(visitor, "logins", items.length);
   const reference = referenceIn(request);
   if (reference !== undefined) {
     const trace = await findLogin(store, reference);

@@ -8,8 +8,7 @@ import type { OperatorContext, SiteContext } from "./account-context.ts";
 import type { Reader } from "./attention-facts.ts";
 import { adminsOnly } from "./page-guard.ts";
 import { auditedAs, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
-import { page, seeOther } from "./respond.ts";
-import type { Nav, View } from "./view/layout.ts";
+import { seeOther } from "./respond.ts";
 
 /** @param slug of the server that the path names; empty where it names none. */
 export type OperatorHandler = (
@@ -84,27 +83,8 @@ export function operatorOf(context: SiteContext): OperatorContext {
   return { origin, accounts, servers, publishers, auth: context };
 }
 
-/** @returns a page, with the cookies of its visitor. */
-export function respondTo(
-  { context, visitor }: Pick<OperatorVisit, "context" | "visitor">,
-  view: View,
-  status = 200,
-): Response {
-  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
-  return page(view, { origin: context.origin, headers, status });
-}
-
 export function readerOf({ person, user }: PageVisitor): Reader {
   // The person at the machine has no record.
   if (user === undefined) return { person, hasAccounts: true, publishes: true };
   return { person, hasAccounts: user.hasAccounts === true, publishes: user.publishes === true };
-}
-
-/** @param attention how many things need somebody. */
-export function operatorNav(
-  { user }: PageVisitor,
-  current: Nav["current"],
-  attention: number,
-): Nav {
-  return { current, isAdmin: true, attention, ...(user === undefined && { isLocal: true }) };
 }

@@ -20,7 +20,8 @@ import { type AuditDetail, type AuditEvent, auditLine } from "../observability/a
 import type { ConnectContext } from "./account-context.ts";
 import { foreignForm } from "./page-guard.ts";
 import { problemPage } from "./problems.ts";
-import { seeOther } from "./respond.ts";
+import { page, type PageOptions, seeOther } from "./respond.ts";
+import type { Nav, View } from "./view/layout.ts";
 import { personLabel } from "./words.ts";
 
 export interface PageVisitor {
@@ -113,6 +114,39 @@ export async function sentForm(
     return foreignForm(context);
   }
   return { visitor, form };
+}
+
+/** Somebody at a page of the gateway. */
+interface PageVisit {
+  readonly context: Pick<ConnectContext, "origin">;
+  readonly visitor: PageVisitor;
+}
+
+/** @returns a page, with the cookies of its visitor. */
+export function respondTo(
+  visit: PageVisit,
+  view: View,
+  answer: Pick<PageOptions, "status" | "formActions"> = {},
+): Response {
+  return page(view, { ...optionsFor(visit), ...answer });
+}
+
+export function optionsFor({ context, visitor }: PageVisit): PageOptions {
+  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
+  return { origin: context.origin, headers };
+}
+
+/** @param attention how many things need somebody, on pages of whoever runs the gateway. */
+export function navFor(
+  { isAdmin, user }: PageVisitor,
+  current: Nav["current"],
+  attention?: number,
+): Nav {
+  return {
+    ...{ current, isAdmin },
+    ...(attention !== undefined && { attention }),
+    ...(user === undefined && { isLocal: true }),
+  };
 }
 
 /** Appends an action of this person to their audit log; without sign-in, to the log alone. */

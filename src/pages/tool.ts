@@ -13,13 +13,10 @@ import {
   type CatalogSubmission,
   type CatalogVisit,
   headOf,
-  navOf,
-  optionsOf,
-  respond,
   sent,
   visiting,
 } from "./catalog-visit.ts";
-import { auditedAs } from "./page-visitor.ts";
+import { auditedAs, navFor, optionsFor, respondTo } from "./page-visitor.ts";
 import { notFound } from "./respond.ts";
 import { asciiJson } from "./schema/ascii-json.ts";
 import { type Field, formFields, type Typed, typedFrom, typedIn } from "./schema/form-fields.ts";
@@ -54,7 +51,7 @@ const NO_ERRORS: ReadonlyMap<Field, string> = new Map();
 export const showTool: CatalogHandler = visiting(async (visit) => {
   const found = await find(visit);
   if (found === undefined) return notFound(visit.context);
-  return respond(visit, toolPage(found, typedFrom(undefined)));
+  return respondTo(visit, toolPage(found, typedFrom(undefined)));
 });
 
 export const runTool: CatalogHandler = sent(async (submission) => {
@@ -68,13 +65,13 @@ export const runTool: CatalogHandler = sent(async (submission) => {
     ? ({ kind: "values", values: known } as const)
     : readForm(form, fields, PREFIX);
   if (read.kind === "errors") {
-    return respond(submission, toolPage(found, typedIn(form), read.errors), 400);
+    return respondTo(submission, toolPage(found, typedIn(form), read.errors), { status: 400 });
   }
   const { values } = read;
-  if (form.has("edit")) return respond(submission, toolPage(found, typedFrom(values)));
+  if (form.has("edit")) return respondTo(submission, toolPage(found, typedFrom(values)));
   const run: RunView = { page, values, json: asciiJson(values) };
   if (page.tool.effect !== "read" && !form.has("sure"))
-    return respond(submission, confirmView(run));
+    return respondTo(submission, confirmView(run));
   return answered(submission, run);
 });
 
@@ -85,7 +82,11 @@ async function find(visit: CatalogVisit): Promise<Found | undefined> {
   if (server === undefined || item === undefined) return undefined;
   const schemas = parsed(item);
   const page: ToolPage = {
-    ...{ nav: navOf(visit), csrf: visitor.formToken, server: headOf(visit, server) },
+    ...{
+      nav: navFor(visit.visitor, "catalog"),
+      csrf: visitor.formToken,
+      server: headOf(visit, server),
+    },
     tool: rowOf({ kind: "tools", item }),
     publicName: server.publicName(item.name),
   };
@@ -113,7 +114,7 @@ async function answered(submission: CatalogSubmission, run: RunView): Promise<Re
   if (read.kind === "errors") {
     const { errors } = read;
     const shown = { questions, json: asked, state, errors, typed: typedIn(form) };
-    return respond(submission, runView(run, questionsView(run, shown)), 400);
+    return respondTo(submission, runView(run, questionsView(run, shown)), { status: 400 });
   }
   return start(submission, run, {
     inputResponses: read.responses,
@@ -148,7 +149,7 @@ async function start(
       await write(failureView(`The gateway failed (reference ${logUnexpected(error)})`));
     }
   };
-  const { response, done } = streamedPage(runView(run), optionsOf(submission), fill, leave);
+  const { response, done } = streamedPage(runView(run), optionsFor(submission), fill, leave);
   // Otherwise the platform would stop the call, and its log line with it, when the person has left.
   context.waitUntil(done);
   return response;

@@ -14,12 +14,11 @@ import {
 import { csvLine } from "../lib/csv.ts";
 import {
   type ActivityHandler,
-  activityNav,
   type ActivityVisit,
-  respondTo,
   textIn,
   visitingActivity,
 } from "./activity-visit.ts";
+import { navFor, respondTo } from "./page-visitor.ts";
 import { namesOf } from "./people-names.ts";
 import { PERIODS, type UsageChoice, usageView } from "./view/usage-view.ts";
 
@@ -44,7 +43,7 @@ export const showUsage: ActivityHandler = visitingActivity(async (visit) => {
     return { day, ...(byDay.get(day) ?? NO_CALLS) };
   });
   const view = usageView({
-    nav: activityNav(visit),
+    nav: navFor(visit.visitor, "activity"),
     recorded: context.recorded,
     choice,
     personName: person === undefined ? undefined : names.get(person),
