@@ -1,6 +1,6 @@
 /** `/activity`: the calls of a person or of everyone, newest first. */
 
-import { type CallFilter, outcomeKind, OUTCOMES } from "../../activity/call.ts";
+import { type CallFilter, type ListedCall, outcomeKind, OUTCOMES } from "../../activity/call.ts";
 import type { UnlistedCalls } from "../../activity/unlisted-calls.ts";
 import { EVERY_SERVER } from "../../observability/call-record.ts";
 import {
@@ -18,22 +18,10 @@ import { badge, exactText, foreign } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 import { exactly, toTheSecond } from "./time.ts";
 
-export interface CallRow {
-  readonly id: string;
-  readonly at: number;
+/** `client` is the name that is shown. */
+export interface CallRow extends Omit<ListedCall, "person" | "clientName"> {
   /** Absent where all calls are the reader's own. */
   readonly person: { readonly id: string; readonly name: string } | undefined;
-  readonly client: string;
-  readonly era: string;
-  readonly server: string;
-  readonly method: string;
-  readonly name: string;
-  readonly effect: string;
-  readonly outcome: string;
-  readonly ms: number;
-  readonly requestBytes: number;
-  readonly resultBytes: number;
-  readonly traceId: string;
 }
 
 export interface ActivityView {
