@@ -1,33 +1,25 @@
 /** `/admin/servers`: all servers, and the way of new ones in: pasted, shown, and kept as drafts. */
 
-import { attentionIn } from "./attention.ts";
-import { gather } from "./attention-facts.ts";
 import type { Candidate } from "../observability/pasted-servers.ts";
 import { type FilledIn, filledIn } from "./operator/fill-in.ts";
 import type { NewEntry } from "./operator/server-registry.ts";
 import {
+  adminNav,
   operated,
   operatedFreshly,
   operating,
   type OperatorVisit,
   PASTE_BYTES,
-  readerOf,
 } from "./operator-visit.ts";
 import { done, noticeOf } from "./page-guard.ts";
-import { auditedAs, navFor, respondTo } from "./page-visitor.ts";
+import { auditedAs, respondTo } from "./page-visitor.ts";
 import { probeAdded } from "./added-server.ts";
 import { refusalOf } from "./refused-change.ts";
 import { adminServersView } from "./view/admin-servers-view.ts";
-import type { Nav } from "./view/layout.ts";
 import { candidatesView } from "./view/candidates-view.ts";
 import { adminServerPath, PATHS } from "./view/paths.ts";
 
 const toList = (): string => PATHS.adminServers;
-
-async function navOf({ context, visitor }: OperatorVisit): Promise<Nav> {
-  const items = attentionIn(await gather(context, readerOf(visitor)));
-  return navFor(visitor, "admin", items.length);
-}
 
 export const showServers = operating((visit) => serversPage(visit));
 
@@ -37,7 +29,7 @@ async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Resp
   const [health, { servers: added }, nav] = await Promise.all([
     servers.health(),
     servers.added.all(),
-    navOf(visit),
+    adminNav(visit),
   ]);
   const view = adminServersView({
     ...{ now: Date.now(), csrf: visitor.formToken, nav },
@@ -71,7 +63,7 @@ async function candidatesPage(
   const pasted = added.read(text);
   const items = pasted.kind === "read" ? pasted.items : [];
   const view = candidatesView({
-    ...{ csrf: visitor.formToken, nav: await navOf(visit) },
+    ...{ csrf: visitor.formToken, nav: await adminNav(visit) },
     ...{ items, filled, sealed: await added.sealPasted(person, text) },
   });
   return respondTo(visit, view, { status: filled === undefined ? 200 : 400 });

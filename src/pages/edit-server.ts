@@ -8,32 +8,23 @@ import { cleanText } from "../lib/clean-text.ts";
 import type { AddedServer, ProbeReport, Revised } from "../observability/added-servers.ts";
 import type { Edited, ServerEdit } from "../observability/edited-servers.ts";
 import { addedOf, changing, isProbeAllowed } from "./added-server.ts";
-import { attentionOf } from "./attention-facts.ts";
 import { carriedEdit, carriedText, EDITED_AUTHS, readEdit } from "./operator/edit-form.ts";
 import {
+  adminNav,
   operating,
-  operatorNav,
   type OperatorSubmission,
   type OperatorVisit,
   PASTE_BYTES,
-  readerOf,
-  respondTo,
 } from "./operator-visit.ts";
 import { done } from "./page-guard.ts";
-import { auditedAs } from "./page-visitor.ts";
+import { auditedAs, respondTo } from "./page-visitor.ts";
 import { refusalOf } from "./refused-change.ts";
 import { notFound, seeOther } from "./respond.ts";
 import { editReviewView } from "./view/edit-review-view.ts";
 import { editServerView } from "./view/edit-server-view.ts";
-import type { Nav } from "./view/layout.ts";
 import { addedServerPath, adminServerPath } from "./view/paths.ts";
 
 type Added = Revised<AddedServer>;
-
-async function navOf({ context, visitor }: OperatorVisit): Promise<Nav> {
-  const items = await attentionOf(context, readerOf(visitor));
-  return operatorNav(visitor, "admin", items.length);
-}
 
 /** The form takes a new sign-in before it is filled in: secrets that were typed would be lost on the way there. */
 export const showEdit = operating(async (visit) => {
@@ -52,14 +43,14 @@ async function formPage(
   const { context, visitor } = visit;
   const { added } = context.servers;
   const view = editServerView({
-    ...{ csrf: visitor.formToken, nav: await navOf(visit), server },
+    ...{ csrf: visitor.formToken, nav: await adminNav(visit), server },
     editable: added.editable(server.entry),
     auths: context.auth === undefined ? [] : EDITED_AUTHS,
     allowsLoopback: added.allowsLoopback,
     typed: failed?.edit,
     mistakes: failed?.mistakes ?? [],
   });
-  return respondTo(visit, view, failed === undefined ? 200 : 400);
+  return respondTo(visit, view, { status: failed === undefined ? 200 : 400 });
 }
 
 type Outcome = Extract<Edited, { readonly kind: "edited" }>;
@@ -91,7 +82,7 @@ export const reviewEdit = changing(async (submission, server) => {
   const probe = outcome.reach === "same" ? undefined : await look(submission, server, outcome);
   const text = carriedText({ slug, revision, edit, probe });
   const view = editReviewView({
-    ...{ now: Date.now(), csrf: visitor.formToken, nav: await navOf(submission), server },
+    ...{ now: Date.now(), csrf: visitor.formToken, nav: await adminNav(submission), server },
     ...{ outcome, probe, sealed: await added.sealPasted(visitor.person, text) },
   });
   return respondTo(submission, view);

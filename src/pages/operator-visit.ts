@@ -5,10 +5,11 @@
 
 import { signInPath } from "../auth/sign-in/browser.ts";
 import type { OperatorContext, SiteContext } from "./account-context.ts";
-import type { Reader } from "./attention-facts.ts";
+import { attentionOf, type Reader } from "./attention-facts.ts";
 import { adminsOnly } from "./page-guard.ts";
-import { auditedAs, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
+import { auditedAs, navFor, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
 import { seeOther } from "./respond.ts";
+import type { Nav } from "./view/layout.ts";
 
 /** @param slug of the server that the path names; empty where it names none. */
 export type OperatorHandler = (
@@ -87,4 +88,10 @@ export function readerOf({ person, user }: PageVisitor): Reader {
   // The person at the machine has no record.
   if (user === undefined) return { person, hasAccounts: true, publishes: true };
   return { person, hasAccounts: user.hasAccounts === true, publishes: user.publishes === true };
+}
+
+/** The navigation of a page of servers, with how many things need somebody. */
+export async function adminNav({ context, visitor }: OperatorVisit): Promise<Nav> {
+  const items = await attentionOf(context, readerOf(visitor));
+  return navFor(visitor, "admin", items.length);
 }

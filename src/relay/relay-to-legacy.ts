@@ -61,8 +61,8 @@ async function send(
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     // What the client has already, it must not get again: the lost holder had not written it down.
-    const isFirst = command.kind === "call" || after === undefined;
-    const reply = await run(crossing, isFirst ? command : { ...command, after }, noting, signal);
+    const sent = command.kind === "answer" && after !== undefined ? { ...command, after } : command;
+    const reply = await run(crossing, sent, noting, signal);
     if (reply !== undefined) return reply;
     if (attempt === attempts) return unknownOutcome(crossing.slug);
     await sleep(PAUSE_MS, signal);
