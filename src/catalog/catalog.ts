@@ -51,6 +51,9 @@ export interface About {
   readonly instructions: string | undefined;
 }
 
+/** The reason where a server is still being asked, for the first time. */
+export const SLOW = "slow";
+
 /** The reason why a server is unavailable, or was at the last request. */
 export interface Trouble {
   readonly reason: string;

@@ -4,7 +4,7 @@
  */
 
 import { labelOf } from "../accounts/settings.ts";
-import { type Catalog, type Item, LIST_KINDS, type ListKind } from "../catalog/catalog.ts";
+import { type Catalog, type Item, LIST_KINDS, type ListKind, SLOW } from "../catalog/catalog.ts";
 import { currentCatalog, type Known } from "../catalog/cache/catalogs.ts";
 import { policyOf, publicIndex } from "../catalog/cache/lookups.ts";
 import { namingOf } from "../catalog/names/naming.ts";
@@ -15,6 +15,7 @@ import { type Configured, type Endpoint, pickEndpoint } from "../endpoint/endpoi
 import { endpointFor, type PersonalScope } from "../endpoint/personal-endpoint.ts";
 import type { Server } from "../endpoint/server.ts";
 import type { Console, ConsoleRun, ConsoleServer } from "../pages/console/console.ts";
+import { settleWithin } from "../lib/time-out.ts";
 import { isAllowed, isOpen } from "../policy/item-policy.ts";
 import { Meta, withMeta } from "../protocol/envelope.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -52,10 +53,17 @@ const CLIENT_INFO = { name: APPLICATION, version };
 export function consoleOf(scope: ConsoleScope): Console {
   return {
     slugs: [...scope.servers.keys()],
-    async server(slug) {
+    async server(slug, isOneOfMany) {
       const endpoint = endpointAt(scope, slug);
       if (endpoint === undefined) return undefined;
-      return consoleServer(scope, await currentCatalog(scope, endpoint.servers[0], GATEWAY_CLIENT));
+      const [server] = endpoint.servers;
+      const asking = currentCatalog(scope, server, GATEWAY_CLIENT);
+      if (isOneOfMany === undefined) return consoleServer(scope, await asking);
+      // The answer is for the next page, if it is too late for this one.
+      scope.waitUntil(asking);
+      const known = await settleWithin(asking, scope.limits.catalogWaitMilliseconds / 3);
+      const trouble = { reason: SLOW, message: "", since: 0 };
+      return consoleServer(scope, known ?? { server, catalog: undefined, trouble, freshMs: 0 });
     },
     call: (slug, call, run) => sendCall(scope, slug, call, run),
   };
@@ -144,10 +152,9 @@ function endpointAt(scope: ConsoleScope, slug: string): Endpoint | undefined {
 
 function consoleServer(scope: ConsoleScope, known: Known): ConsoleServer {
   const { server, catalog, trouble } = known;
+  const state = stateOf(known);
   const lists = LIST_KINDS.map((list) => [list, visible(known, list)] as const);
   const faults = catalog?.faults ?? [];
-  const isFailing = trouble !== undefined || faults.length > 0;
-  const up = isFailing ? "failing" : "well";
   return {
     slug: server.slug,
     label: labelOf(server),
@@ -155,13 +162,19 @@ function consoleServer(scope: ConsoleScope, known: Known): ConsoleServer {
     instructions: known.isUnconnected === true ? undefined : catalog?.about.instructions,
     lists: Object.fromEntries(lists) as Record<ListKind, readonly Item[]>,
     notes: [
-      ...(trouble === undefined ? [] : [trouble.message]),
+      ...(trouble === undefined || state === "asked" ? [] : [trouble.message]),
       ...faults.map(({ message }) => message),
       ...(catalog?.flaws ?? []),
     ],
-    state: known.isUnconnected === true ? "unconnected" : catalog === undefined ? "down" : up,
+    state,
     publicName: (tool) => catalog && publicNameOf(scope, server, catalog, tool),
   };
+}
+
+function stateOf({ catalog, trouble, isUnconnected }: Known): ConsoleServer["state"] {
+  if (isUnconnected === true) return "unconnected";
+  if (catalog === undefined) return trouble?.reason === SLOW ? "asked" : "down";
+  return trouble !== undefined || catalog.faults.length > 0 ? "failing" : "well";
 }
 
 function visible({ server, catalog, isUnconnected }: Known, list: ListKind): readonly Item[] {

@@ -22,11 +22,13 @@ export const showCatalog: CatalogHandler = visiting(async (visit) => {
   const { min, max } = SHOWN_OF_EACH;
   const share = Math.floor(SHOWN_ITEMS / Math.max(1, console.slugs.length));
   const count = Math.min(max, Math.max(min, share));
-  const known = await Promise.all(console.slugs.map((slug) => console.server(slug)));
+  const known = await Promise.all(console.slugs.map((slug) => console.server(slug, true)));
   const servers = known
     .filter((server) => server !== undefined)
     .map((server) => ({ server, found: search(server, words) }))
-    .filter(({ found }) => words.length === 0 || found.length > 0)
+    .filter(
+      ({ server, found }) => words.length === 0 || found.length > 0 || server.state === "asked",
+    )
     .map(({ server, found }) => {
       // Who looks around is shown the tools; who searches, whatever there is.
       const listed = words.length > 0 ? found : found.filter(({ kind }) => kind === "tools");

@@ -76,7 +76,7 @@ describe("the page of calls", () => {
       .toBe(before + 1);
     await page.getByLabel("Tool").fill("no such tool");
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("There is no such call.").waitFor();
+    await page.getByText("No call fits this.").waitFor();
     await page.getByRole("link", { name: "Usage" }).click();
     await page.getByRole("heading", { name: "By tool" }).waitFor();
     expect(await page.getByRole("row", { name: /steeping_guide/ }).innerText()).toContain("0");

@@ -344,6 +344,18 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   catalog: catalogView(catalog),
   "catalog-search": catalogView({ ...catalog, query: "issue" }),
   "catalog-nothing": catalogView({ ...catalog, query: HOSTILE, servers: [] }),
+  "catalog-asked": catalogView({
+    ...catalog,
+    servers: catalog.servers.map((each, n) =>
+      n === 0
+        ? each
+        : { ...each, state: "asked", counts: NOTHING, notes: [], rows: [], foundCount: 0 },
+    ),
+  }),
+  "catalog-server-asked": serverView({
+    ...{ ...server, rows: [], pages: 1, page: 1, instructions: undefined },
+    server: { ...server.server, state: "asked", counts: NOTHING },
+  }),
   "catalog-empty": catalogView({ ...catalog, servers: [] }),
   "catalog-local": catalogView({
     ...catalog,

@@ -18,7 +18,13 @@ import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Limits } from "../../policy/limits.ts";
 import { causeOf, logFailure, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../catalog.ts";
+import {
+  type Catalog,
+  type CatalogAnswer,
+  type CatalogQuestion,
+  SLOW,
+  type Trouble,
+} from "../catalog.ts";
 import { LIST_TOPICS, type LookReason, type Topic } from "../feeds.ts";
 import type { ReadCatalog } from "../read/read-catalog.ts";
 import { isListTopic, type ListTopic } from "../topics.ts";
@@ -357,7 +363,7 @@ export class CatalogCache {
     const { slug, now } = this.#parts;
     const message = `Upstream "${slug}" has not said yet what it offers; it is still being asked`;
     const since = refresh?.startedAt ?? now();
-    return { kind: "none", trouble: { reason: "slow", message, since } };
+    return { kind: "none", trouble: { reason: SLOW, message, since } };
   }
 
   /** Logs one line for each change of the condition. */

@@ -29,8 +29,8 @@ export interface ConsoleServer {
   readonly lists: Readonly<Record<ItemKind, readonly ConsoleItem[]>>;
   /** What is missing, and why: sentences of the gateway's own. */
   readonly notes: readonly string[];
-  /** `unconnected`: this person has no account there yet. */
-  readonly state: "well" | "failing" | "down" | "unconnected";
+  /** `asked`: it has not said yet what it offers. `unconnected`: this person has no account there yet. */
+  readonly state: "well" | "failing" | "down" | "asked" | "unconnected";
   /** @returns the name of a tool at `/mcp`. @param tool the server's own name. */
   readonly publicName: (tool: string) => string | undefined;
 }
@@ -38,8 +38,12 @@ export interface ConsoleServer {
 export interface Console {
   /** In the operator's order. */
   readonly slugs: readonly string[];
-  /** Waits for a slow server as long as a list does. Never rejects. */
-  server(slug: string): Promise<ConsoleServer | undefined>;
+  /**
+   * Waits for a slow server as long as a list does. Never rejects.
+   *
+   * @param isOneOfMany waits for a third of that, since one slow server holds up the page of all.
+   */
+  server(slug: string, isOneOfMany?: true): Promise<ConsoleServer | undefined>;
   /**
    * Calls a server as any client of this person does: by the same policy, under the same limits, and
    * with a line in the log.

@@ -104,7 +104,8 @@ export function ruleOf(schema: JsonObject, keyword: string): string | undefined 
   // `null` by default is what nobody sets.
   if (value === undefined || (keyword === "default" && value === null)) return undefined;
   const [, before = "", after = ""] = BOUNDS.find(([one]) => one === keyword) ?? [];
-  return `${before}${textOf(value)}${after}`;
+  const words = `${before}${textOf(value)}${after}`;
+  return words.endsWith(" 1 characters") ? words.slice(0, -1) : words;
 }
 
 function oneOf(values: readonly unknown[]): string {

@@ -12,6 +12,7 @@ export const ACTIVITY_STYLE = `
 .calls th[scope="row"] { font-weight: 400; }
 .calls .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .calls .number:last-child { padding-right: 0; }
+.calls thead .number { width: 7.5rem; }
 .calls time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .calls .small { display: block; }
 .calls code { font-size: 0.8125rem; user-select: all; -webkit-user-select: all; }
@@ -33,6 +34,7 @@ export const ACTIVITY_STYLE = `
   .calls th, .calls td { padding: 0; }
   .calls .whole { grid-column: 1 / -1; }
   .calls .number { text-align: left; }
+  .calls .number .small { display: inline; margin-left: 0.75rem; }
   .calls .number[data-label]::before { content: attr(data-label) " "; color: var(--quiet); font-size: 0.875rem; }
 }
 @media (min-width: 44rem) {

@@ -53,7 +53,7 @@ export function activityView(model: ActivityView): View {
       ${isEveryones ? "Everyone’s calls" : "Your calls"}, newest first, for up to seven days. What
       was sent and what came back is not kept.
     </p>
-    ${views(model)} ${recording(model)} ${filters(model)} ${missing(model)}
+    ${views(model)} ${recording(model)} ${hasChoice(model) && filters(model)} ${missing(model)}
     <p class="pager">
       <a href="${path}">${isFirst ? "Reload" : "Newest calls"}</a>
       <span id="live" role="status"></span>
@@ -71,7 +71,7 @@ export function activityView(model: ActivityView): View {
         ${callRows(rows)}
       </tbody>
     </table>
-    <p class="empty">There is no such call.</p>
+    <p class="empty">${nothing(model)}</p>
     ${older !== undefined && html`<p><a href="${older}">Older calls</a></p>`}
   `;
   return {
@@ -96,6 +96,29 @@ function views({ mayChoose, isEveryones, nav, recorded }: ActivityView): Html {
 
 function view(href: string, label: string, isCurrent: boolean): Html {
   return html`<li><a href="${href}" ${isCurrent && html`aria-current="true"`}>${label}</a></li>`;
+}
+
+function isNarrowed({ filter }: ActivityView): boolean {
+  return Object.values(filter).some((each) => each !== "");
+}
+
+/** There is something to choose from, or a choice to be taken back. */
+function hasChoice(model: ActivityView): boolean {
+  return model.rows.length > 0 || !model.isFirst || isNarrowed(model);
+}
+
+/** Why the list is empty; hidden as soon as it is not. */
+function nothing(model: ActivityView): Html {
+  const { isEveryones, isFirst, recorded } = model;
+  if (isNarrowed(model)) {
+    const all = isEveryones ? `${PATHS.activity}?of=everyone` : PATHS.activity;
+    return html`No call fits this. <a href="${all}">Show all</a>`;
+  }
+  if (!isFirst) return html`There are no older calls.`;
+  if (recorded === "off") return html`No call from before that is left.`;
+  if (isEveryones) return html`Nobody has called anything in the last seven days.`;
+  return html`You have called nothing in the last seven days. What your applications call is listed
+    here, and each tool that you try in the <a href="${PATHS.catalog}">catalog</a>.`;
 }
 
 /** What is recorded, where that is not everything. */

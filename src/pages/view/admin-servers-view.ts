@@ -73,10 +73,8 @@ export function adminServersView(model: AdminServersView): View {
       )}`,
     )}
   `;
-  return { title: "Servers", body, width: "wide", kind: "site", nav, style: STYLE };
+  return { title: "Servers", body, width: "wide", kind: "site", nav };
 }
-
-const STYLE = ".back + h1 { margin-top: -1.25rem; }";
 
 function pasteForm({ csrf, mistake, allowsLoopback }: AdminServersView): Html {
   return part(

@@ -3,7 +3,7 @@
 import { connectPath } from "../../accounts/addresses.ts";
 import { cleanProse } from "../../lib/clean-text.ts";
 import type { ToolEffect } from "../../protocol/tool-effect.ts";
-import { ITEM_KINDS, type ItemKind } from "../console/console.ts";
+import { type ConsoleServer, ITEM_KINDS, type ItemKind } from "../console/console.ts";
 import type { SchemaRow } from "../schema/schema-rows.ts";
 import { type Html, html } from "./html.ts";
 import { badge, type BadgeLook, exactText, foreign } from "./parts.ts";
@@ -16,7 +16,7 @@ export interface ServerHead {
   readonly version: string | undefined;
   readonly counts: Readonly<Record<ItemKind, number>>;
   readonly notes: readonly string[];
-  readonly state: "well" | "failing" | "down" | "unconnected";
+  readonly state: ConsoleServer["state"];
   readonly mayConnect: boolean;
 }
 
@@ -57,12 +57,25 @@ const STATES: Record<ServerHead["state"], readonly [label: string, look: BadgeLo
   well: undefined,
   failing: ["In trouble", "warn"],
   down: ["Not available", "bad"],
+  asked: ["Being asked", ""],
   unconnected: ["Not connected", "warn"],
 };
 
 export function stateBadge({ state }: ServerHead): Html | undefined {
   const words = STATES[state];
   return words && badge(...words);
+}
+
+/** What it offers is known. */
+export function isListed({ state }: Pick<ServerHead, "state">): boolean {
+  return state === "well" || state === "failing";
+}
+
+/** @param who has not said yet what there is: the subject of the sentence. */
+export function askedNote(who: string): Html {
+  return html`<p class="note" role="status">
+    ${who} not said yet what can be used there. <a href="">Load this page again</a> in a moment.
+  </p>`;
 }
 
 /** Why a server has less to show than it could, and what helps. */

@@ -1,7 +1,6 @@
 /** The rules that only the catalog needs: tables that become lists on a phone. */
 
 export const CATALOG_STYLE = `
-.back + h1 { margin-top: -1.25rem; }
 bdi.prose { display: block; white-space: pre-line; overflow-wrap: anywhere; }
 .schema { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 .schema th, .schema td { padding: 0.625rem 0.75rem 0.625rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere; }

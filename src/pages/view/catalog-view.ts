@@ -2,7 +2,9 @@
 
 import { CATALOG_STYLE } from "./catalog-style.ts";
 import {
+  askedNote,
   countsOf,
+  isListed,
   itemEntry,
   type ItemRow,
   searchForm,
@@ -29,6 +31,7 @@ interface CatalogServer extends ServerHead {
 }
 
 export function catalogView({ nav, query, servers }: CatalogView): View {
+  const asked = servers.filter(({ state }) => state === "asked");
   const body = html`
     <h1>Catalog</h1>
     <p class="lede">What you can use through this gateway, server by server.</p>
@@ -44,6 +47,7 @@ export function catalogView({ nav, query, servers }: CatalogView): View {
         }
       </p>`
     }
+    ${asked.length > 0 && askedNote(asked.length === 1 ? "One server has" : `${asked.length} servers have`)}
     ${servers.map((server) => section(server, query))}
   `;
   return { title: "Catalog", body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
@@ -53,13 +57,12 @@ function section(server: CatalogServer, query: string): Html {
   const { slug, title, rows, foundCount, state } = server;
   const search = query === "" ? "" : `?${new URLSearchParams({ q: query }).toString()}`;
   const path = catalogPath(slug) + search;
+  const look = state === "well" ? "good" : state === "asked" ? "" : "warn";
   const found = foundCount === 1 ? "1 match" : `${foundCount} matches`;
-  return html`<section class="stop part ${state === "well" ? "good" : "warn"}">
+  return html`<section class="stop part ${look}">
     <h2><a href="${path}">${foreign(title, slug)}</a> ${stateBadge(server)}</h2>
     <p class="small">
-      ${exactText(slug)}${
-        state !== "unconnected" && html` · ${query === "" ? countsOf(server) : found}`
-      }
+      ${exactText(slug)}${isListed(server) && html` · ${query === "" ? countsOf(server) : found}`}
     </p>
     ${stateNotes(server)}
     ${

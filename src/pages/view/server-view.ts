@@ -3,7 +3,9 @@
 import type { ItemKind } from "../console/console.ts";
 import { CATALOG_STYLE } from "./catalog-style.ts";
 import {
+  askedNote,
   countsOf,
+  isListed,
   itemEntry,
   type ItemRow,
   KIND_WORDS,
@@ -37,10 +39,10 @@ export function serverView(model: ServerView): View {
     <h1>${foreign(title, slug)} ${stateBadge(server)}</h1>
     <p class="lede">
       ${exactText(slug)}${version !== undefined && html` · ${foreign(version, "")}`}${
-        server.state !== "unconnected" && html` · ${countsOf(server)}`
+        isListed(server) && html` · ${countsOf(server)}`
       }
     </p>
-    ${stateNotes(server)}
+    ${stateNotes(server)} ${server.state === "asked" && askedNote("This server has")}
     ${
       instructions !== undefined &&
       html`<details class="sure">

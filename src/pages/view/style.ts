@@ -81,6 +81,7 @@ code, pre, .host { font-family: var(--mono); font-size: 0.9375em; }
 .small { font-size: 0.875rem; color: var(--quiet); }
 .lede { color: var(--quiet); font-size: 1.0625rem; text-wrap: pretty; }
 .lede b { color: var(--ink); }
+.back + h1 { margin-top: -1.25rem; }
 .empty { color: var(--quiet); }
 .unseen {
   position: absolute;

@@ -68,8 +68,8 @@ export function usageView(model: UsageView): View {
     <p class="small back"><a href="${PATHS.activity}">Activity</a></p>
     <h1>Usage</h1>
     <p class="lede">
-      ${isEmpty ? "Nothing was called" : summary(whole)} in the last ${chosen.days} days. Days are
-      those of UTC, and counts are kept for ${PERIODS[2]} of them.
+      ${isEmpty ? nothing(model) : summary(whole)} in the last ${chosen.days} days. Days are those
+      of UTC, and counts are kept for ${PERIODS[2]} of them.
     </p>
     ${recording(model)} ${choices(model)} ${isEmpty ? html`` : days(model)}
     ${
@@ -109,6 +109,11 @@ export function usageView(model: UsageView): View {
   return { title: "Usage", body, width: "wide", kind: "site", nav, style: ACTIVITY_STYLE };
 }
 
+function nothing({ choice: { server, tool, person }, recorded }: UsageView): string {
+  if ([server, tool, person].some((each) => each !== undefined)) return "No call of these was made";
+  return recorded === "off" ? "No call was counted" : "Nobody has called anything";
+}
+
 function summary({ calls, errors }: Counts): string {
   const failed = errors === 0 ? "none of which failed" : `${count(errors)} of which failed`;
   return calls === 1 ? "One call was made" : `${count(calls)} calls were made, ${failed},`;
@@ -118,8 +123,8 @@ function recording({ recorded }: UsageView): Html {
   if (recorded === "all") return html``;
   return recorded === "off"
     ? html`<p class="note warn">
-        Calls are not recorded: <code>ACTIVITY</code> is <code>off</code>. What was counted before
-        is shown until it is too old.
+        Calls are not counted: whoever runs this gateway has set <code>ACTIVITY</code> to
+        <code>off</code>. What was counted before is shown until it is ${PERIODS[2]} days old.
       </p>`
     : html`<p class="note">
         These are the totals of everybody. Who called what is not shown: <code>ACTIVITY</code> is

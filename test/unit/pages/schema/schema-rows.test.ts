@@ -69,6 +69,11 @@ describe("schemaRows()", () => {
     expect(schemaRows(object(Object.fromEntries(many)))).toHaveLength(100);
   });
 
+  test("says one character as one", ({ expect }) => {
+    const schema = object({ a: { type: "string", minLength: 1, maxLength: 21 } });
+    expect(schemaRows(schema)[0]?.rules).toEqual(["at least 1 character", "at most 21 characters"]);
+  });
+
   test("writes numbers as the server did", ({ expect }) => {
     const schema = parseLossless(
       '{"properties":{"n":{"type":"integer","maximum":12345678901234567890,"default":1.0}}}',
