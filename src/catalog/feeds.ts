@@ -59,6 +59,8 @@ export interface Feed {
 export interface TopicChange {
   readonly add: readonly Topic[];
   readonly remove: readonly Topic[];
+  /** Subscribers were promised what is added before it could be asked for: they may have missed changes. */
+  readonly isLate?: boolean;
 }
 
 export interface Feeds {

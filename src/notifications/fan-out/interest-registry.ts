@@ -127,7 +127,7 @@ export class InterestRegistry {
       this.#unannounced.delete(key(slug, topic));
     }
     if (!knows(slug) || add.length + remove.length === 0) return true;
-    const change = feeds.of(slug).watch(branch, { add, remove });
+    const change = feeds.of(slug).watch(branch, { add, remove, isLate: true });
     const received = deadlines.within(change, URIS_MS).catch(() => undefined);
     this.#removals.set(slug, { topics: new Set(remove), over: received });
     const topics = await received;

@@ -4,6 +4,7 @@
  */
 
 import type { News, Topic, TopicChange } from "../../catalog/feeds.ts";
+import { isListTopic } from "../../catalog/topics.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { NewsNumbers, Publisher } from "./publisher.ts";
 import { TopicInterest } from "./topic-interest.ts";
@@ -40,16 +41,19 @@ export class OwnNews {
   }
 
   /** @returns those of `add` that will be announced. */
-  watch(branch: number, { add, remove }: TopicChange): readonly Topic[] {
+  watch(branch: number, { add, remove, isLate }: TopicChange): readonly Topic[] {
     for (const topic of remove) {
       if (this.#wanted.remove(branch, topic)) this.#publisher.forget(branch, topic);
     }
     const taken = add.filter((topic) => this.#options.takes(topic));
+    const isNew = (topic: Topic): boolean => !this.#wanted.isWantedBy(branch, topic);
+    const missed = isLate === true ? taken.filter((each) => isListTopic(each) && isNew(each)) : [];
     for (const topic of taken) {
       this.#wanted.ask(branch, topic);
       this.#wanted.answer(branch, topic, "promised");
     }
     this.#publisher.announce(taken.filter((topic) => this.#options.isDue(topic)));
+    this.#publisher.announceTo(branch, missed);
     return taken;
   }
 

@@ -78,6 +78,12 @@ export class Publisher {
     this.#wake();
   }
 
+  /** Announces these topics to one branch, which may have missed changes of them. */
+  announceTo(branch: number, topics: readonly Topic[]): void {
+    for (const topic of topics) this.#rows.append(branch, topic);
+    if (topics.length > 0) this.#wake();
+  }
+
   /** The branch has unsubscribed from the topic. */
   forget(branch: number, topic: Topic): void {
     this.#rows.withdraw(branch, topic);

@@ -90,11 +90,13 @@ export class WatchManager {
    *
    * @returns those of `add` that will be announced.
    */
-  async watch(branch: number, { add, remove }: TopicChange): Promise<readonly Topic[]> {
+  async watch(branch: number, { add, remove, isLate }: TopicChange): Promise<readonly Topic[]> {
     for (const topic of remove) this.#remove(branch, topic);
     const asked: Topic[] = [];
+    const missed = new Set<Topic>();
     for (const topic of new Set(add)) {
       if (!this.#isTaken(branch, topic)) continue;
+      if (isLate === true && !this.#wanted.isWantedBy(branch, topic)) missed.add(topic);
       this.#wanted.ask(branch, topic);
       this.#countAsking(branch, topic, 1);
       asked.push(topic);
@@ -105,6 +107,10 @@ export class WatchManager {
     await this.#answers(asked);
     const promised = asked.filter((topic) => this.#conclude(branch, topic));
     this.#follow(asked);
+    this.#publisher.announceTo(
+      branch,
+      promised.filter((topic) => missed.has(topic)),
+    );
     return promised;
   }
 

@@ -81,6 +81,57 @@ export const DELIBERATE: readonly Fault[] = [
     ],
   },
   {
+    name: "a promise that a feed did not hear of is not made good",
+    edits: [
+      {
+        file: "src/notifications/fan-out/interest-registry.ts",
+        find: ", isLate: true",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a watch that was cut announces nothing",
+    edits: [
+      {
+        file: "src/notifications/source/legacy-watch.ts",
+        find: "      if (!isContinued) this.#events.missed();\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a feed that was restarted announces nothing",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/notifications/source/watch-manager.ts",
+        find: "      missed.filter((topic) => this.#wanted.isPromised(topic)),",
+        replace: "      [] as Topic[],",
+      },
+    ],
+  },
+  {
+    name: "a listen stream does not tell of what it missed",
+    edits: [
+      {
+        file: "src/notifications/modern/listen.ts",
+        find: "const topics = isGap ? subscription.everything()",
+        replace: "const topics = isGap ? []",
+      },
+    ],
+  },
+  {
+    name: "a session takes the same news twice",
+    edits: [
+      {
+        file: "src/notifications/legacy/notification-inbox.ts",
+        find: " || seq <= (this.#seqs.get(slug) ?? -Infinity)) return",
+        replace: ") return",
+      },
+    ],
+  },
+  {
     name: "a newer reader does not close the older one",
     edits: [
       {

@@ -36,6 +36,19 @@ const MOMENTS = [
   "run",
 ] as const;
 
+/** The same for what is on its way from a server that changes to those who subscribe. */
+const NEWS_MOMENTS = [
+  "server",
+  "server",
+  ".publish",
+  ".deliver",
+  ".watch",
+  ".subscribe",
+  "GET /mcp",
+  "writes are confirmed",
+] as const;
+const NEWS_PLACES = ["FeedObject", "FanOutObject", "SessionObject", "GET /mcp", "socket"] as const;
+
 /** The fault happens right after the so-many-th step of such a label. */
 interface PlannedFault {
   readonly kind: FaultKind;
@@ -45,6 +58,8 @@ interface PlannedFault {
   readonly later: number;
   /** How often it happens, each time after as many such steps. */
   readonly times: number;
+  /** Hits something whose name has this in it, if there is any. */
+  readonly where?: string;
 }
 
 type ServerHabits = LegacyServerHabits | ModernServerHabits;
@@ -75,7 +90,32 @@ export function planOf(seed: number): Plan {
     later: random.below(4),
     times: random.pick([1, 1, 2, 8]),
   }));
-  return { seed, servers, clients, faults, delayMs: random.pick([0, 2, 30, 400]) };
+  const delayMs = random.pick([0, 2, 30, 400]);
+  return withChanges({ seed, servers, clients, faults, delayMs }, new Random(seed * 6029 + 3));
+}
+
+/** In half of the plans, something changes at the servers, and clients subscribe to it. */
+function withChanges(plan: Plan, random: Random): Plan {
+  if (random.chance(0.5)) return plan;
+  const servers = plan.servers.map((server) => {
+    // Where there is no session, nobody can subscribe in it.
+    if (server.era === "legacy" && !server.hasSessions) return server;
+    const habits = { changes: 1 + random.below(10), changeMs: random.pick([50, 1500, 10_000]) };
+    return server.era === "legacy"
+      ? { ...server, ...habits, forgets: random.chance(0.5) }
+      : { ...server, ...habits };
+  });
+  const clients = plan.clients.map((client) =>
+    random.chance(0.7)
+      ? { ...client, subscribes: random.below(4), wavers: random.chance(0.4) }
+      : client,
+  );
+  const faults = plan.faults.map((fault) =>
+    random.chance(0.3)
+      ? fault
+      : { ...fault, moment: random.pick(NEWS_MOMENTS), where: random.pick(NEWS_PLACES) },
+  );
+  return { ...plan, servers, clients, faults };
 }
 
 function serverOf(random: Random): ServerHabits {

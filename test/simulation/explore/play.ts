@@ -80,12 +80,18 @@ export async function play(
     const prefix = servers.length === 1 ? "" : `${name}__`;
     const hasRestart = plan.faults.some(({ kind }) => kind === "server");
     const isModern = its.habits.era === "modern";
-    const facts = { name, isKept: isKept && !hasRestart, isModern, prefix };
+    const facts = {
+      ...{ name, isKept: isKept && !hasRestart, isModern, prefix },
+      uris: servers.flatMap(({ changing }) => changing.uris),
+      announcesLists: servers.length > 1 || isModern,
+      isDone: () => servers.every(({ changing }) => changing.isDone),
+    };
     const parts = { ledger, server: facts };
     return habits.era === "modern"
       ? new ModernClient(world, `client${index}`, habits, parts)
       : new LegacyClient(world, `client${index}`, habits, parts);
   });
+  for (const { changing } of servers) changing.start();
   for (const client of clients) client.start();
   const met: FaultKind[] = [];
   const waiting = new Set(plan.faults.map((fault, index) => ({ ...fault, index })));
@@ -100,8 +106,10 @@ export async function play(
         if (times > 1 && planned !== undefined) {
           waiting.add({ ...planned, times: times - 1, index: fault.index });
         }
-        if (!befall(fault.kind, world, servers)) continue;
-        world.note(`FAULT ${fault.kind}`);
+        const broken = befall(fault, world, servers);
+        if (broken.length === 0) continue;
+        world.note(`FAULT ${fault.kind}: ${broken.join(", ")}`);
+        ledger.broke(fault.kind, broken);
         met.push(fault.kind);
         if (!["cut-client", "cut-inside", "sleep"].includes(fault.kind))
           ledger.deaths.push(world.scheduler.now);
@@ -118,12 +126,12 @@ export async function play(
   return { findings: ledger.findings, steps: world.scheduler.steps, met, ledger, world };
 }
 
-/** @returns false where there is nothing of the kind to break. */
+/** @returns what broke, if there was anything of the kind. */
 function befall(
-  kind: FaultKind,
+  { kind, where = "" }: Plan["faults"][number],
   world: World,
   servers: readonly (LegacyServer | ModernServer)[],
-): boolean {
+): readonly string[] {
   const { random, network } = world;
   switch (kind) {
     case "cut-client":
@@ -132,30 +140,43 @@ function befall(
       const open = [...network.open].filter(
         ({ label }) => label.startsWith("client") === isClients,
       );
-      if (open.length === 0) return false;
-      random.pick(open).cut();
-      return true;
+      if (open.length === 0) return [];
+      const connection = random.pick(preferred(open, ({ label }) => label.includes(where)));
+      connection.cut();
+      return [connection.label];
     }
     case "crash": {
       const lives = [...world.lives()];
-      if (lives.length === 0) return false;
-      random.pick(lives).die();
-      return true;
+      if (lives.length === 0) return [];
+      const life = random.pick(preferred(lives, ({ name }) => name.includes(where)));
+      life.die();
+      return [life.name];
     }
     case "sleep": {
       const idle = [...world.lives()].filter(({ isIdle }) => isIdle);
-      if (idle.length === 0) return false;
-      random.pick(idle).slot.sleep();
-      return true;
+      if (idle.length === 0) return [];
+      const life = random.pick(preferred(idle, ({ name }) => name.includes(where)));
+      life.slot.sleep();
+      return [life.name];
     }
     case "isolate": {
       const alive = world.isolates.filter(({ isAlive }) => isAlive);
-      if (alive.length === 0) return false;
-      random.pick(alive).end();
-      return true;
+      if (alive.length === 0) return [];
+      const isolate = random.pick(alive);
+      const names = [...isolate.contexts].map(({ name }) => name);
+      isolate.end();
+      return [`isolate ${isolate.name}`, ...names];
     }
-    case "server":
-      random.pick(servers).restart();
-      return true;
+    case "server": {
+      const server = random.pick(servers);
+      server.restart();
+      return [server.name];
+    }
   }
+}
+
+/** @returns those of the items, or all where there are none. */
+function preferred<T>(items: readonly T[], isPreferred: (item: T) => boolean): readonly T[] {
+  const some = items.filter(isPreferred);
+  return some.length > 0 ? some : items;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Connection } from "../platform/network.ts";
+import { ChangeLedger } from "./changes.ts";
 
 /** How a call ended for its client. */
 export type End =
@@ -54,8 +55,18 @@ export class Ledger {
   readonly calls = new Map<string, Call>();
   readonly questions = new Map<string, Question>();
   readonly findings: string[] = [];
+  readonly changes: ChangeLedger = new ChangeLedger((finding) => this.find(finding));
   /** When objects and machines died, in milliseconds since 1970. */
   readonly deaths: number[] = [];
+
+  /** Something broke. @param what its name, and of what went with it. */
+  broke(kind: string, what: readonly string[]): void {
+    if (kind === "cut-client") return;
+    const isWatching = (name: string): boolean => /^(?:FeedObject|server)/.test(name);
+    if (kind === "cut-inside" || what.some(isWatching)) this.changes.gap("every");
+    else if (what.some((name) => /^(?:FanOutObject|Worker)/.test(name)))
+      this.changes.gap("listening");
+  }
 
   begin(call: Omit<Call, "runs" | "sent" | "repeated" | "arrived" | "ends" | "hasAnswered">): Call {
     const noted: Call = {
@@ -152,6 +163,7 @@ export class Ledger {
    * @param isCalm nothing was broken meanwhile.
    */
   close(isCalm: boolean): void {
+    this.changes.close();
     for (const call of this.calls.values()) {
       this.#closeCall(call);
       const [end] = call.ends;

@@ -7,9 +7,11 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ServerFacts } from "./server-facts.ts";
-import { eventReader, isEventStream, type ServerSentEvent } from "./sse.ts";
+import { LegacySession, readMessages, type ReadResult } from "./legacy-session.ts";
+import { LegacySubscriber } from "./legacy-subscriber.ts";
+import type { SubscribeHabits } from "./subscriber.ts";
 
-export interface LegacyClientHabits {
+export interface LegacyClientHabits extends SubscribeHabits {
   readonly era: "legacy";
   readonly revision: string;
   /** The longest pause before it takes up a stream, in milliseconds. */
@@ -26,8 +28,6 @@ export interface LegacyClientHabits {
   readonly deletes: boolean;
 }
 
-const ENDPOINT = "http://localhost:8787/mcp";
-
 interface Asked {
   readonly id: unknown;
   readonly method: string;
@@ -38,7 +38,12 @@ export class LegacyClient extends Actor {
   readonly habits: LegacyClientHabits;
   readonly #ledger: Ledger;
   readonly #server: ServerFacts;
-  #headers: Record<string, string> = {};
+  readonly #session: LegacySession;
+  readonly #subscriber: LegacySubscriber | undefined;
+  /** Those who wait for an answer, by the id of their request. */
+  readonly #waiting = new Map<unknown, (answer: Json) => void>();
+  /** Of events on the standalone stream. */
+  readonly #seen = new Set<string>();
   isDone = false;
 
   constructor(
@@ -51,6 +56,12 @@ export class LegacyClient extends Actor {
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#server = parts.server;
+    this.#session = new LegacySession(world);
+    if (habits.subscribes !== undefined) {
+      const ask = (method: string, params: Json): Promise<Json | undefined> =>
+        this.#ask(method, params);
+      this.#subscriber = new LegacySubscriber(this, habits, { ...parts, ask });
+    }
   }
 
   start(): void {
@@ -60,7 +71,8 @@ export class LegacyClient extends Actor {
   async #live(): Promise<void> {
     await this.sleep(this.upTo(1000));
     await this.#initialize();
-    if (this.habits.listens) void this.#listen();
+    if (this.habits.listens || this.#subscriber !== undefined) void this.#listen();
+    const subscribed = this.#subscriber?.live();
     const calls = Array.from({ length: this.habits.calls }, (_, index) => index);
     if (this.habits.isHasty) await Promise.all(calls.map((index) => this.#call(index)));
     else
@@ -69,10 +81,8 @@ export class LegacyClient extends Actor {
         await this.#call(index);
       }
     await this.sleep(this.upTo(this.habits.restMs));
-    if (this.habits.deletes) {
-      const init = { method: "DELETE", headers: this.#headers };
-      await this.world.request(ENDPOINT, init).catch(() => undefined);
-    }
+    await subscribed;
+    if (this.habits.deletes) await this.#session.delete().catch(() => undefined);
     this.isDone = true;
   }
 
@@ -84,38 +94,14 @@ export class LegacyClient extends Actor {
     };
     for (;;) {
       try {
-        const response = await this.#post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-        if (response.status === 200) {
-          await response.text();
-          const session = response.headers.get("mcp-session-id") ?? "";
-          this.#headers = {
-            "mcp-session-id": session,
-            "mcp-protocol-version": this.habits.revision,
-          };
-          break;
-        }
+        if (await this.#session.initialize(params)) break;
       } catch {
         // The network: again.
       }
       await this.sleep(1000);
     }
     const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
-    await this.#post(initialized).catch(() => undefined);
-  }
-
-  #post(body: Json): Promise<Response> {
-    const headers = {
-      ...this.#headers,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    };
-    return this.world.request(ENDPOINT, { method: "POST", headers, body: JSON.stringify(body) });
-  }
-
-  #get(lastEventId?: string): Promise<Response> {
-    const place = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
-    const headers = { ...this.#headers, accept: "text/event-stream", ...place };
-    return this.world.request(ENDPOINT, { method: "GET", headers });
+    await this.#session.post(initialized).catch(() => undefined);
   }
 
   /** Holds the standalone stream, and takes it up for as long as the client lives. */
@@ -123,14 +109,43 @@ export class LegacyClient extends Actor {
     let last: string | undefined;
     for (let tries = 0; tries < 200 && !this.isDone; tries += 1) {
       try {
-        const response = await this.#get(last);
-        if (response.status !== 200) return;
-        last = (await this.#read(response, undefined)).lastEventId ?? last;
+        const response = await this.#session.get(last);
+        if (response.status !== 200) {
+          this.note(`its standalone stream is answered ${response.status}`);
+          if (response.status < 500) return;
+        } else {
+          this.#subscriber?.listens();
+          last = (await this.#readStandalone(response)).lastEventId ?? last;
+        }
       } catch {
         // Broken before its head.
       }
       await this.sleep(this.upTo(this.habits.reconnectMs));
     }
+  }
+
+  #readStandalone(response: Response): Promise<ReadResult> {
+    return readMessages(response, (message, eventId) => {
+      if (eventId !== undefined && this.#seen.has(eventId))
+        this.#ledger.find(`${this.name} got the event ${eventId} twice`);
+      if (eventId !== undefined) this.#seen.add(eventId);
+      return this.#take(message, undefined);
+    });
+  }
+
+  /** Asks for what may be asked for again. @returns `undefined` where there is no result. */
+  async #ask(method: string, params: Json): Promise<Json | undefined> {
+    const id = `${this.name}:${this.world.scheduler.number(this.name)}`;
+    let answer: Json | undefined;
+    this.#waiting.set(id, (message) => (answer = message));
+    try {
+      const response = await this.#session.post({ jsonrpc: "2.0", id, method, params });
+      if (response.status === 200) await this.#read(response, id);
+    } catch {
+      // It broke.
+    }
+    this.#waiting.delete(id);
+    return answer?.["result"] as Json | undefined;
   }
 
   async #call(index: number): Promise<void> {
@@ -144,10 +159,14 @@ export class LegacyClient extends Actor {
       arguments: given,
       _meta: { progressToken: name },
     };
+    this.#waiting.set(name, ({ error }) => {
+      const { message } = (error ?? {}) as { readonly message?: string };
+      this.#ledger.ended(name, error === undefined ? "result" : "error", message);
+    });
     let last: string | undefined;
     try {
       const body = { jsonrpc: "2.0", id: name, method: "tools/call", params };
-      const response = await this.#post(body);
+      const response = await this.#session.post(body);
       if (await this.#isRefused(name, response)) return;
       const read = await this.#read(response, name);
       if (read.isOver) return;
@@ -167,7 +186,7 @@ export class LegacyClient extends Actor {
     for (;;) {
       await this.sleep(this.upTo(this.habits.reconnectMs));
       try {
-        const response = await this.#get(last);
+        const response = await this.#session.get(last);
         if (await this.#isRefused(name, response)) return;
         const read = await this.#read(response, name);
         if (read.isOver) return;
@@ -186,35 +205,8 @@ export class LegacyClient extends Actor {
     return true;
   }
 
-  /** Reads a stream, or one body, until it ends or breaks. */
-  async #read(
-    response: Response,
-    call: string | undefined,
-  ): Promise<{ readonly isOver: boolean; readonly lastEventId?: string | undefined }> {
-    if (!isEventStream(response)) {
-      const text = await response.text();
-      return { isOver: this.#take(JSON.parse(text) as Json, call) };
-    }
-    let lastEventId: string | undefined;
-    let isOver = false;
-    const take = (event: ServerSentEvent): void => {
-      if (event.id !== undefined) lastEventId = event.id;
-      if (event.data !== "") isOver = this.#take(JSON.parse(event.data) as Json, call) || isOver;
-    };
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const eventsIn = eventReader();
-    try {
-      for (;;) {
-        const { done, value = "" } = (await reader?.read()) ?? { done: true };
-        if (done) break;
-        for (const event of eventsIn(value)) take(event);
-        if (isOver) break;
-      }
-    } catch {
-      // The stream broke: what came counts.
-    }
-    if (isOver) void reader?.cancel().catch(() => undefined);
-    return { isOver, lastEventId };
+  #read(response: Response, id: string): Promise<ReadResult> {
+    return readMessages(response, (message) => this.#take(message, id));
   }
 
   /** @returns true for the answer to the call. */
@@ -226,13 +218,12 @@ export class LegacyClient extends Actor {
       if (params["progressToken"] !== call) {
         this.#ledger.find(`${this.name} got "${String(params["message"])}" on another stream`);
       }
-    } else if (method === "elicitation/create")
+    } else if (method === "elicitation/create") {
       void this.#answer(id, questionIn(params["message"]));
-    else if (method === undefined && id === call && call !== undefined) {
-      const { error } = message as { error?: { message: string } };
-      this.#ledger.ended(call, error === undefined ? "result" : "error", error?.message);
+    } else if (method === undefined && id === call && call !== undefined) {
+      this.#waiting.get(id)?.(message);
       return true;
-    }
+    } else if (method !== undefined) this.#subscriber?.take(method, params);
     return false;
   }
 
@@ -242,7 +233,7 @@ export class LegacyClient extends Actor {
     const result = { action: "accept", content: { value: "yes" } };
     for (let tries = 0; tries < 20; tries += 1) {
       try {
-        const { status } = await this.#post({ jsonrpc: "2.0", id, result });
+        const { status } = await this.#session.post({ jsonrpc: "2.0", id, result });
         if (status === 202) this.#ledger.question(question).isAccepted = true;
         if (status < 500) return;
       } catch {

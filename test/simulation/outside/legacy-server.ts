@@ -7,11 +7,11 @@ import { connectionOf } from "../platform/network.ts";
 import { IsolateResponse } from "../platform/request-response.ts";
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
-import { TOOL } from "./tool.ts";
 
-export interface LegacyServerHabits {
+export interface LegacyServerHabits extends ChangeHabits {
   readonly era: "legacy";
   /** Gives out session ids. */
   readonly hasSessions: boolean;
@@ -25,6 +25,8 @@ export interface LegacyServerHabits {
   readonly asks: boolean;
   /** Sends some messages a second time when a stream is resumed. */
   readonly repeats: boolean;
+  /** Knows no session any more after a restart. */
+  readonly forgets?: boolean;
   /** The longest pause before it does the next thing, in milliseconds. */
   readonly pauseMs: number;
 }
@@ -36,13 +38,21 @@ interface Stream {
   reader: ReadableStreamDefaultController<Uint8Array> | undefined;
 }
 
+interface Session {
+  /** What its client has subscribed to. */
+  readonly uris: Set<string>;
+  /** The stream that belongs to no request. */
+  standalone: Stream | undefined;
+}
+
 const encoder = new TextEncoder();
 
 export class LegacyServer extends Actor {
   readonly url: string;
   readonly habits: LegacyServerHabits;
   readonly #ledger: Ledger;
-  readonly #sessions = new Set<string>();
+  readonly changing: Changing;
+  readonly #sessions = new Map<string, Session>();
   readonly #streams = new Map<string, Stream>();
   readonly #answers = new Map<string, (answer: Json) => void>();
 
@@ -50,6 +60,9 @@ export class LegacyServer extends Actor {
     super(world, name);
     this.habits = habits;
     this.#ledger = ledger;
+    this.changing = new Changing(this, habits, ledger.changes, (method, params) =>
+      this.#announce(method, params),
+    );
     const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
     this.url = `http://${host}/mcp`;
     world.network.hosts.set(host, {
@@ -61,6 +74,15 @@ export class LegacyServer extends Actor {
   /** True when nothing that it began can be lost with a connection. */
   get isKept(): boolean {
     return this.habits.hasEventIds && this.habits.primes;
+  }
+
+  override restart(): void {
+    super.restart();
+    if (this.habits.forgets === true) {
+      this.#sessions.clear();
+      this.#streams.clear();
+    }
+    this.changing.start();
   }
 
   async #serve(request: Request): Promise<Response> {
@@ -83,7 +105,12 @@ export class LegacyServer extends Actor {
     }
     if (message["id"] === undefined) return new IsolateResponse(null, { status: 202 });
     if (message["method"] === "tools/call") return this.#call(message, request);
-    const result = message["method"] === "tools/list" ? { tools: [TOOL] } : {};
+    const params = (message["params"] ?? {}) as Json;
+    const uri = String(params["uri"]);
+    const uris = this.#sessions.get(session ?? "")?.uris;
+    if (message["method"] === "resources/subscribe") uris?.add(uri);
+    if (message["method"] === "resources/unsubscribe") uris?.delete(uri);
+    const result = this.changing.answer(message["method"], params) ?? {};
     return IsolateResponse.json({ jsonrpc: "2.0", id: message["id"], result });
   }
 
@@ -91,13 +118,16 @@ export class LegacyServer extends Actor {
     const { protocolVersion } = params as { protocolVersion: string };
     const result = {
       protocolVersion,
-      capabilities: { tools: { listChanged: true }, logging: {} },
+      capabilities: {
+        ...{ tools: { listChanged: true }, logging: {} },
+        ...this.changing.capabilities,
+      },
       serverInfo: { name: this.name, version: "1" },
     };
     const headers: Record<string, string> = {};
     if (this.habits.hasSessions) {
       const session = `${this.name}-${this.world.scheduler.number("session")}`;
-      this.#sessions.add(session);
+      this.#sessions.set(session, { uris: new Set(), standalone: undefined });
       headers["mcp-session-id"] = session;
     }
     return IsolateResponse.json({ jsonrpc: "2.0", id, result }, { headers });
@@ -107,8 +137,10 @@ export class LegacyServer extends Actor {
   #get(request: Request): Response {
     const after = request.headers.get("last-event-id");
     if (after === null) {
-      const name = `get-${this.world.scheduler.number("get stream")}`;
-      return this.#open(this.#newStream(name), 0);
+      const stream = this.#newStream(`get-${this.world.scheduler.number("get stream")}`);
+      const session = this.#sessions.get(request.headers.get("mcp-session-id") ?? "");
+      if (session !== undefined) session.standalone = stream;
+      return this.#open(stream, 0);
     }
     const [name = "", seq = ""] = after.split("/");
     const stream = this.#streams.get(name);
@@ -120,6 +152,14 @@ export class LegacyServer extends Actor {
       if (params?.message !== undefined) this.#ledger.sentAgain(params.message);
     }
     return this.#open(stream, from);
+  }
+
+  #announce(method: string, params?: Json): void {
+    const message = { jsonrpc: "2.0", method, ...(params !== undefined && { params }) };
+    for (const { uris, standalone } of this.#sessions.values()) {
+      if (standalone === undefined) continue;
+      if (params === undefined || uris.has(String(params["uri"]))) this.#emit(standalone, message);
+    }
   }
 
   #newStream(name: string): Stream {

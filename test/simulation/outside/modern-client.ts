@@ -3,10 +3,13 @@
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Ledger } from "./ledger.ts";
+import { sendModern } from "./modern-request.ts";
+import { ModernSubscriber } from "./modern-subscriber.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { eventReader, isEventStream } from "./sse.ts";
+import type { SubscribeHabits } from "./subscriber.ts";
 
-export interface ModernClientHabits {
+export interface ModernClientHabits extends SubscribeHabits {
   readonly era: "modern";
   /** The longest pause before its next round, in milliseconds. */
   readonly reconnectMs: number;
@@ -16,8 +19,6 @@ export interface ModernClientHabits {
   readonly isHasty: boolean;
 }
 
-const ENDPOINT = "http://localhost:8787/mcp";
-const REVISION = "2026-07-28";
 const TRIES = 5;
 
 interface Reply {
@@ -34,6 +35,7 @@ export class ModernClient extends Actor {
   isDone = false;
   readonly #ledger: Ledger;
   readonly #server: ServerFacts;
+  readonly #subscriber: ModernSubscriber | undefined;
   #lastId = 0;
 
   constructor(
@@ -46,6 +48,10 @@ export class ModernClient extends Actor {
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#server = parts.server;
+    if (habits.subscribes !== undefined) {
+      const send = (method: string, params: Json): Promise<Response> => this.#post(method, params);
+      this.#subscriber = new ModernSubscriber(this, habits, { ...parts, send });
+    }
   }
 
   start(): void {
@@ -54,9 +60,11 @@ export class ModernClient extends Actor {
 
   async #live(): Promise<void> {
     await this.sleep(this.upTo(1000));
+    const subscribed = this.#subscriber?.live();
     const calls = Array.from({ length: this.habits.calls }, (_, index) => index);
     if (this.habits.isHasty) await Promise.all(calls.map((index) => this.#call(index)));
     else for (const index of calls) await this.#call(index);
+    await subscribed;
     this.isDone = true;
   }
 
@@ -109,35 +117,21 @@ export class ModernClient extends Actor {
   /** @returns `undefined` when the connection broke before the reply. */
   async #send(name: string, events: number, round: Json): Promise<Reply | undefined> {
     const tool = `${this.#server.prefix}work`;
-    this.#lastId += 1;
-    const body = {
-      jsonrpc: "2.0",
-      id: this.#lastId,
-      method: "tools/call",
-      params: {
-        ...{ name: tool, arguments: { call: name, events }, ...round },
-        _meta: {
-          progressToken: name,
-          "io.modelcontextprotocol/protocolVersion": REVISION,
-          "io.modelcontextprotocol/clientInfo": { name: this.name, version: "1" },
-          "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
-        },
-      },
-    };
-    const headers = {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": REVISION,
-      "mcp-method": "tools/call",
-      "mcp-name": tool,
-    };
     try {
-      const init = { method: "POST", headers, body: JSON.stringify(body) };
-      return await this.#read(await this.world.request(ENDPOINT, init));
+      const params = {
+        ...{ name: tool, arguments: { call: name, events }, ...round },
+        _meta: { progressToken: name },
+      };
+      return await this.#read(await this.#post("tools/call", params));
     } catch (error) {
       this.note(`${name} broke: ${String(error)}`);
       return undefined;
     }
+  }
+
+  #post(method: string, params: Json): Promise<Response> {
+    this.#lastId += 1;
+    return sendModern(this.world, { client: this.name, id: this.#lastId, method, params });
   }
 
   async #read(response: Response): Promise<Reply | undefined> {

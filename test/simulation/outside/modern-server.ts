@@ -4,11 +4,11 @@ import { connectionOf } from "../platform/network.ts";
 import { IsolateResponse } from "../platform/request-response.ts";
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
-import { TOOL } from "./tool.ts";
 
-export interface ModernServerHabits {
+export interface ModernServerHabits extends ChangeHabits {
   readonly era: "modern";
   /** Asks its client in some calls. */
   readonly asks: boolean;
@@ -19,23 +19,41 @@ export interface ModernServerHabits {
 const encoder = new TextEncoder();
 const CACHE = { ttlMs: 60_000, cacheScope: "public" };
 
+/** A stream of `subscriptions/listen`. */
+interface Listener {
+  readonly id: unknown;
+  readonly notifications: Json;
+  readonly reader: ReadableStreamDefaultController<Uint8Array>;
+}
+
 export class ModernServer extends Actor {
   readonly url: string;
   readonly habits: ModernServerHabits;
   /** A stream that broke cannot be taken up in this revision. */
   readonly isKept = false;
+  readonly changing: Changing;
   readonly #ledger: Ledger;
+  readonly #listeners = new Set<Listener>();
 
   constructor(world: World, name: string, habits: ModernServerHabits, ledger: Ledger) {
     super(world, name);
     this.habits = habits;
     this.#ledger = ledger;
+    this.changing = new Changing(this, habits, ledger.changes, (method, params) =>
+      this.#announce(method, params),
+    );
     const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
     this.url = `http://${host}/mcp`;
     world.network.hosts.set(host, {
       context: () => this.context,
       serve: (request) => this.#serve(request),
     });
+  }
+
+  override restart(): void {
+    super.restart();
+    this.#listeners.clear();
+    this.changing.start();
   }
 
   async #serve(request: Request): Promise<Response> {
@@ -51,16 +69,16 @@ export class ModernServer extends Actor {
         return result({
           ...CACHE,
           supportedVersions: ["2026-07-28"],
-          capabilities: { tools: { listChanged: true } },
+          capabilities: { tools: { listChanged: true }, ...this.changing.capabilities },
           serverInfo: { name: this.name, version: "1" },
         });
-      case "tools/list":
-        return result({ ...CACHE, tools: [TOOL] });
       case "tools/call":
         return this.#call(message, request);
       case "subscriptions/listen":
         return this.#listen(message);
       default: {
+        const fields = this.changing.answer(method, (message["params"] ?? {}) as Json);
+        if (fields !== undefined) return result({ ...CACHE, ...fields });
         const error = { code: -32601, message: "Method not found" };
         return IsolateResponse.json({ jsonrpc: "2.0", id, error }, { status: 404 });
       }
@@ -75,12 +93,32 @@ export class ModernServer extends Actor {
       method: "notifications/subscriptions/acknowledged",
       params: { _meta, notifications },
     };
+    let listener: Listener | undefined;
     const body = new ReadableStream<Uint8Array>({
       start: (reader) => {
         reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(acknowledged) })));
+        listener = { id, notifications, reader };
+        this.#listeners.add(listener);
+      },
+      cancel: () => {
+        if (listener !== undefined) this.#listeners.delete(listener);
       },
     });
     return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
+  }
+
+  #announce(method: string, params: Json = {}): void {
+    for (const { id, notifications, reader } of this.#listeners) {
+      const uris = (notifications["resourceSubscriptions"] ?? []) as readonly string[];
+      const isAsked =
+        params["uri"] === undefined
+          ? notifications["toolsListChanged"] === true
+          : uris.includes(String(params["uri"]));
+      if (!isAsked) continue;
+      const _meta = { "io.modelcontextprotocol/subscriptionId": id };
+      const message = { jsonrpc: "2.0", method, params: { ...params, _meta } };
+      reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(message) })));
+    }
   }
 
   #call({ id, params }: Json, request: Request): Response {

@@ -7,4 +7,10 @@ export interface ServerFacts {
   readonly isModern: boolean;
   /** Before the names of its tools, where several servers meet. */
   readonly prefix: string;
+  /** The resources that change at any server. */
+  readonly uris: readonly string[];
+  /** The gateway promises to tell of the lists, and not only to pass on what the server says. */
+  readonly announcesLists: boolean;
+  /** Nothing will change any more. */
+  readonly isDone: () => boolean;
 }

@@ -60,6 +60,11 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
     let isSettled = false;
     const gone = new AbortController();
     let answer: { readonly cut: () => void } | undefined;
+    let server: Context | undefined;
+    const hangUp = (): void => {
+      if (server === undefined) gone.abort();
+      else if (server.isAlive) server.run(() => gone.abort());
+    };
     const settle = (work: () => void): void => {
       if (isSettled) return;
       isSettled = true;
@@ -74,7 +79,7 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
         network.open.delete(connection);
         answer?.cut();
         lose();
-        scheduler.post(`${label} back`, `${label}: found cut by the server`, () => gone.abort());
+        scheduler.post(`${label} back`, `${label}: found cut by the server`, hangUp);
       },
     };
     network.open.add(connection);
@@ -82,8 +87,10 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
     const onAbort = (): void => {
       settle(() => reject(request.signal.reason as Error));
       network.open.delete(connection);
-      scheduler.post(`${label} back`, `${label}: the server learns that the client has gone`, () =>
-        gone.abort(),
+      scheduler.post(
+        `${label} back`,
+        `${label}: the server learns that the client has gone`,
+        hangUp,
       );
     };
     if (request.signal.aborted) {
@@ -100,6 +107,7 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
         lose();
         return;
       }
+      server = context;
       const body = request.body === null ? null : cross(request.body, crossingTo(context));
       const init = { method: request.method, headers: request.headers, signal: gone.signal };
       const copy = new IsolateRequest(request.url, { ...init, body: body?.body ?? null });

@@ -62,6 +62,31 @@ describe("a watch manager", () => {
     });
   });
 
+  test("announces to a branch what it asks for late, and was not on record for", async ({
+    expect,
+  }) => {
+    const published: [branch: number, topics: readonly Topic[]][] = [];
+    const publish: WatchManagerOptions["events"]["publish"] = (branch, { topics }) => {
+      published.push([branch, topics]);
+      return Promise.resolve();
+    };
+    const events = { publish };
+    await withManager(async (manager) => {
+      await timed(manager.watch(0, { add: ["tools"], remove: [] }));
+      await timed(manager.watch(1, { add: ["prompts"], remove: [] }));
+      await vi.advanceTimersByTimeAsync(2000);
+      published.length = 0;
+      const late = { add: ["tools", "prompts", A] as const, remove: [], isLate: true };
+      await timed(manager.watch(0, late));
+      await vi.advanceTimersByTimeAsync(2000);
+      expect(published).toEqual([[0, ["prompts", A]]]);
+      await timed(manager.watch(0, late));
+      await vi.advanceTimersByTimeAsync(2000);
+      expect(published).toHaveLength(1);
+      await manager.watch(1, { add: [], remove: ["prompts"] });
+    }, events);
+  });
+
   test("leaves room for others beside one branch, and beside long URIs", async ({ expect }) => {
     await withManager(async (manager) => {
       const ask = async (branch: number, add: readonly Topic[]): Promise<number> =>

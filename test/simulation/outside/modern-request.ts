@@ -1,0 +1,36 @@
+/** A request of 2026-07-28, with the headers that belong to its body. */
+
+import type { World } from "../platform/world.ts";
+import type { Json } from "./actor.ts";
+
+const ENDPOINT = "http://localhost:8787/mcp";
+const REVISION = "2026-07-28";
+
+export interface ModernRequest {
+  readonly client: string;
+  readonly id: number;
+  readonly method: string;
+  readonly params: Json;
+}
+
+/** @returns the answer of the gateway. Rejects when the connection breaks before it. */
+export function sendModern(world: World, request: ModernRequest): Promise<Response> {
+  const { client, id, method, params } = request;
+  const given = params["_meta"] as Json | undefined;
+  const _meta = {
+    ...given,
+    "io.modelcontextprotocol/protocolVersion": REVISION,
+    "io.modelcontextprotocol/clientInfo": { name: client, version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+  };
+  const name = params["name"] ?? params["uri"];
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": REVISION,
+    "mcp-method": method,
+    ...(name === undefined ? {} : { "mcp-name": String(name) }),
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
+  return world.request(ENDPOINT, { method: "POST", headers, body });
+}

@@ -1,0 +1,81 @@
+/** A client that keeps what it reads, and reads it again only when it is told to. */
+
+import type { Actor } from "./actor.ts";
+import type { ChangeLedger } from "./changes.ts";
+
+export interface SubscribeHabits {
+  /** The resources it subscribes to; it also hears of the list of tools. */
+  readonly subscribes?: number;
+  /** Ends some subscriptions, and begins them again. */
+  readonly wavers?: boolean;
+}
+
+const RETRY_MS = 500;
+const POLL_MS = 3000;
+
+export class Subscriber {
+  readonly #actor: Actor;
+  readonly #ledger: ChangeLedger;
+  readonly #read: (topic: string) => Promise<number | undefined>;
+  readonly #outdated = new Set<string>();
+  readonly #reading = new Set<string>();
+
+  /** @param read a topic's version; `undefined` where that failed. */
+  constructor(
+    actor: Actor,
+    ledger: ChangeLedger,
+    read: (topic: string) => Promise<number | undefined>,
+  ) {
+    this.#actor = actor;
+    this.#ledger = ledger;
+    this.#read = read;
+  }
+
+  /** The gateway will tell when the topic changes: what it is now is read. */
+  promised(topic: string): void {
+    this.#ledger.promised(this.#actor.name, topic);
+    this.#refresh(topic);
+  }
+
+  heard(topic: string): void {
+    this.#ledger.heard(this.#actor.name, topic);
+    this.#refresh(topic);
+  }
+
+  /** Until nothing changes any more, and the client knows the newest of all. */
+  async settled(isDone: () => boolean): Promise<void> {
+    while (!isDone() || !this.#ledger.isSettled(this.#actor.name)) await this.#actor.sleep(POLL_MS);
+  }
+
+  #refresh(topic: string): void {
+    this.#outdated.add(topic);
+    if (this.#reading.has(topic)) return;
+    this.#reading.add(topic);
+    void this.#readAgain(topic);
+  }
+
+  async #readAgain(topic: string): Promise<void> {
+    while (this.#outdated.delete(topic)) {
+      const version = await this.#read(topic);
+      if (version !== undefined) this.#ledger.knows(this.#actor.name, topic, version);
+      else {
+        this.#outdated.add(topic);
+        await this.#actor.sleep(RETRY_MS);
+      }
+    }
+    this.#reading.delete(topic);
+  }
+}
+
+/** @returns the version in a result of `tools/list` or `resources/read`. */
+export function versionIn(result: {
+  readonly tools?: readonly { readonly description?: string }[];
+  readonly contents?: readonly { readonly text?: string }[];
+}): number | undefined {
+  if (result.contents !== undefined) return numberIn(result.contents[0]?.text);
+  return result.tools?.reduce((sum, { description }) => sum + numberIn(description), 0);
+}
+
+function numberIn(text: string | undefined): number {
+  return Number(/v(\d+)/.exec(text ?? "")?.[1] ?? 0);
+}
