@@ -12,6 +12,9 @@ export interface ChangeHabits {
   readonly changeMs?: number;
 }
 
+/** Sends a notification to those who asked for it. @param uri of a resource. */
+export type Announce = (method: string, uri?: string) => void;
+
 /** Clients are there by then, mostly. */
 const START_MS = 5000;
 const POLL_MS = 3000;
@@ -23,17 +26,11 @@ export class Changing {
   readonly #actor: Actor;
   readonly #habits: ChangeHabits;
   readonly #ledger: ChangeLedger;
-  readonly #announce: (method: string, params?: Json) => void;
+  readonly #announce: Announce;
   #left: number;
   #toolsVersion = 0;
 
-  /** @param announce sends a notification to those who asked for it. */
-  constructor(
-    actor: Actor,
-    habits: ChangeHabits,
-    ledger: ChangeLedger,
-    announce: (method: string, params?: Json) => void,
-  ) {
+  constructor(actor: Actor, habits: ChangeHabits, ledger: ChangeLedger, announce: Announce) {
     this.#actor = actor;
     this.#habits = habits;
     this.#ledger = ledger;
@@ -67,7 +64,7 @@ export class Changing {
       const uri = random.pick(this.uris);
       this.#ledger.changed(uri);
       this.#note(uri);
-      this.#announce("notifications/resources/updated", { uri });
+      this.#announce("notifications/resources/updated", uri);
     }
   }
 

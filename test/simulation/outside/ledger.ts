@@ -62,8 +62,8 @@ export class Ledger {
   /** Something broke. @param what its name, and of what went with it. */
   broke(kind: string, what: readonly string[]): void {
     if (kind === "cut-client") return;
-    const isWatching = (name: string): boolean => /^(?:FeedObject|server)/.test(name);
-    if (kind === "cut-inside" || what.some(isWatching)) this.changes.gap("every");
+    if (kind === "cut-inside" || what.some((name) => /^(?:FeedObject|server)/.test(name)))
+      this.changes.gap("every");
     else if (what.some((name) => /^(?:FanOutObject|Worker)/.test(name)))
       this.changes.gap("listening");
   }

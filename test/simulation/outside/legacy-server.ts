@@ -60,8 +60,8 @@ export class LegacyServer extends Actor {
     super(world, name);
     this.habits = habits;
     this.#ledger = ledger;
-    this.changing = new Changing(this, habits, ledger.changes, (method, params) =>
-      this.#announce(method, params),
+    this.changing = new Changing(this, habits, ledger.changes, (method, uri) =>
+      this.#announce(method, uri),
     );
     const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
     this.url = `http://${host}/mcp`;
@@ -154,11 +154,11 @@ export class LegacyServer extends Actor {
     return this.#open(stream, from);
   }
 
-  #announce(method: string, params?: Json): void {
-    const message = { jsonrpc: "2.0", method, ...(params !== undefined && { params }) };
+  #announce(method: string, uri?: string): void {
+    const message = { jsonrpc: "2.0", method, ...(uri !== undefined && { params: { uri } }) };
     for (const { uris, standalone } of this.#sessions.values()) {
       if (standalone === undefined) continue;
-      if (params === undefined || uris.has(String(params["uri"]))) this.#emit(standalone, message);
+      if (uri === undefined || uris.has(uri)) this.#emit(standalone, message);
     }
   }
 

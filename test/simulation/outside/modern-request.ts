@@ -23,13 +23,14 @@ export function sendModern(world: World, request: ModernRequest): Promise<Respon
     "io.modelcontextprotocol/clientInfo": { name: client, version: "1" },
     "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
   };
-  const name = params["name"] ?? params["uri"];
+  const { name, uri } = params as { readonly name?: string; readonly uri?: string };
+  const subject = name ?? uri;
   const headers = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
     "mcp-protocol-version": REVISION,
     "mcp-method": method,
-    ...(name === undefined ? {} : { "mcp-name": String(name) }),
+    ...(subject === undefined ? {} : { "mcp-name": subject }),
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
   return world.request(ENDPOINT, { method: "POST", headers, body });

@@ -39,8 +39,8 @@ export class ModernServer extends Actor {
     super(world, name);
     this.habits = habits;
     this.#ledger = ledger;
-    this.changing = new Changing(this, habits, ledger.changes, (method, params) =>
-      this.#announce(method, params),
+    this.changing = new Changing(this, habits, ledger.changes, (method, uri) =>
+      this.#announce(method, uri),
     );
     const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
     this.url = `http://${host}/mcp`;
@@ -107,16 +107,18 @@ export class ModernServer extends Actor {
     return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
   }
 
-  #announce(method: string, params: Json = {}): void {
+  #announce(method: string, uri?: string): void {
     for (const { id, notifications, reader } of this.#listeners) {
       const uris = (notifications["resourceSubscriptions"] ?? []) as readonly string[];
       const isAsked =
-        params["uri"] === undefined
-          ? notifications["toolsListChanged"] === true
-          : uris.includes(String(params["uri"]));
+        uri === undefined ? notifications["toolsListChanged"] === true : uris.includes(uri);
       if (!isAsked) continue;
       const _meta = { "io.modelcontextprotocol/subscriptionId": id };
-      const message = { jsonrpc: "2.0", method, params: { ...params, _meta } };
+      const message = {
+        jsonrpc: "2.0",
+        method,
+        params: { ...(uri !== undefined && { uri }), _meta },
+      };
       reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(message) })));
     }
   }
