@@ -9,17 +9,20 @@ import {
   resolveAdded,
 } from "../src/config/registry/join-servers.ts";
 import { editableOf, editServer } from "../src/config/registry/edit-server.ts";
+import { exportToml } from "../src/config/registry/export-toml.ts";
 import { fillIn } from "../src/config/registry/fill-in.ts";
 import { readPasted } from "../src/config/registry/pasted.ts";
 import { probe } from "../src/config/registry/probe.ts";
 import {
   openPasted,
   openSecrets,
+  resealed,
   sealPasted,
   sealSecrets,
 } from "../src/config/registry/secret-seal.ts";
+import { mapLimited } from "../src/lib/map-limited.ts";
 import type { Keyring } from "../src/lib/seal.ts";
-import type { ProbeReport } from "../src/observability/added-servers.ts";
+import type { AddedServer, ProbeReport } from "../src/observability/added-servers.ts";
 import type { ServerRegistry } from "../src/pages/operator/server-registry.ts";
 import { vaultKeysOf } from "./keys.ts";
 import { serverStoreIn } from "./live-config.ts";
@@ -59,10 +62,18 @@ export function addedServersIn(env: Env): ServerRegistry {
       const sentences = refusal({ slug: server.slug, ...edited });
       return sentences.length > 0 ? { kind: "mistakes", sentences } : edited;
     },
-    async put({ sealed: before, ...server }, revision, secrets) {
-      const sealed =
-        secrets === undefined ? before : await sealSecrets(await keys(), server, secrets);
-      return store.putServer({ ...server, ...(sealed !== undefined && { sealed }) }, revision);
+    async add(servers) {
+      const ring = await keys();
+      return store.addServers(
+        await Promise.all(servers.map(({ server, secrets }) => withSecrets(ring, server, secrets))),
+      );
+    },
+    async put(server, revision, secrets) {
+      if (secrets !== undefined) {
+        return store.putServer(await withSecrets(await keys(), server, secrets), revision);
+      }
+      const { sealed: _, ...kept } = server;
+      return store.putServer(kept, revision);
     },
     remove: (slug, revision) => store.removeServer(slug, revision),
     async probe(server, given) {
@@ -73,7 +84,29 @@ export function addedServersIn(env: Env): ServerRegistry {
       if ("sentences" in resolved) return failed(resolved.sentences.join(" "));
       return probe(resolved.server, configured(env).limits);
     },
+    export: exportToml,
+    async sealAnew() {
+      const [ring, { servers }] = await Promise.all([keys(), store.addedServers()]);
+      const sealed = await mapLimited(servers, SEALED_AT_A_TIME, async (server) => {
+        const anew = await resealed(ring, server);
+        if (anew === undefined || server.sealed === undefined) return false;
+        return store.resealServer(server.slug, server.sealed, anew);
+      });
+      return sealed.filter(Boolean).length;
+    },
   };
+}
+
+const SEALED_AT_A_TIME = 10;
+
+async function withSecrets(
+  ring: Keyring,
+  server: AddedServer,
+  secrets: Readonly<Record<string, string>>,
+): Promise<AddedServer> {
+  const { sealed: _, ...plain } = server;
+  const sealed = await sealSecrets(ring, server, secrets);
+  return { ...plain, ...(sealed !== undefined && { sealed }) };
 }
 
 function failed(message: string): ProbeReport {

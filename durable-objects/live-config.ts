@@ -71,6 +71,12 @@ export function serverStoreIn(env: Env): ServerStore {
   return {
     addedServers: async () =>
       JSON.parse((await registryIn(env).addedServers()) ?? "null") as AddedServers,
+    async addServers(servers) {
+      const outcome = await registryIn(env).addServers(JSON.stringify(servers));
+      if (outcome.kind === "changed") await renewConfig(env);
+      return outcome;
+    },
+    resealServer: async (slug, before, after) => registryIn(env).resealServer(slug, before, after),
     putServer: (server, revision) =>
       changed(server.slug, registryIn(env).putServer(JSON.stringify(server), revision)),
     removeServer: (slug, revision) => changed(slug, registryIn(env).removeServer(slug, revision)),

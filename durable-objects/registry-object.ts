@@ -18,6 +18,7 @@ import { ServerRows } from "../src/config/registry/server-rows.ts";
 import { randomSecret } from "../src/lib/random.ts";
 import type {
   AddedServer,
+  AddOutcome,
   ChangeOutcome,
   ServerSwitch,
 } from "../src/observability/added-servers.ts";
@@ -132,6 +133,16 @@ export class RegistryObject extends DurableObject<Env> {
     return rows.version === known ? undefined : JSON.stringify(rows.all());
   }
 
+  /** @param servers a list of `AddedServer`. */
+  addServers(servers: string): AddOutcome {
+    return this.#told(this.#servers.addServers(JSON.parse(servers) as readonly AddedServer[]));
+  }
+
+  /** Nobody is told, since nothing has changed. */
+  resealServer(slug: string, before: string, after: string): boolean {
+    return this.#servers.resealServer(slug, before, after);
+  }
+
   /** @param server an `AddedServer`. */
   putServer(server: string, revision: number): ChangeOutcome {
     return this.#told(this.#servers.putServer(JSON.parse(server) as AddedServer, revision));
@@ -150,7 +161,7 @@ export class RegistryObject extends DurableObject<Env> {
     return this.#news().watch(branch, change);
   }
 
-  #told(outcome: ChangeOutcome): ChangeOutcome {
+  #told<Outcome extends ChangeOutcome>(outcome: Outcome): Outcome {
     if (outcome.kind === "changed") this.#news().announce();
     return outcome;
   }

@@ -72,6 +72,13 @@ export interface AddedServers {
   readonly switches: Readonly<Record<string, Revised<ServerSwitch>>>;
 }
 
+/** As tables of `MCP_SERVERS` in wrangler.toml. */
+export interface ExportedServers {
+  readonly toml: string;
+  /** The names of the secrets to be set. */
+  readonly secrets: readonly string[];
+}
+
 export type ChangeOutcome =
   | { readonly kind: "changed"; readonly version: number }
   /** Somebody else has changed it since, or removed it. */
@@ -80,6 +87,9 @@ export type ChangeOutcome =
   | { readonly kind: "full"; readonly most: number }
   | { readonly kind: "too-large"; readonly mostBytes: number };
 
+/** Of servers that are added together. */
+export type AddOutcome = ChangeOutcome & { readonly slug?: string };
+
 /**
  * The store of added servers and switches. Every isolate serves what is in it within ten seconds.
  *
@@ -87,7 +97,15 @@ export type ChangeOutcome =
  */
 export interface ServerStore {
   addedServers(): Promise<AddedServers>;
+  /** All of them, or none. @returns the first one that is refused, where it is about one. */
+  addServers(servers: readonly AddedServer[]): Promise<AddOutcome>;
   putServer(server: AddedServer, revision: number): Promise<ChangeOutcome>;
+  /**
+   * Replaces its sealed secrets by the same ones, sealed anew: nothing has changed for anybody.
+   *
+   * @returns whether the server still had those that were sealed before.
+   */
+  resealServer(slug: string, before: string, after: string): Promise<boolean>;
   removeServer(slug: string, revision: number): Promise<ChangeOutcome>;
   /** A switch that narrows nothing is removed. */
   putSwitch(slug: string, change: ServerSwitch, revision: number): Promise<ChangeOutcome>;

@@ -1,8 +1,8 @@
 /** `/admin/servers`: all servers, and the way of new ones in: pasted, shown, and kept as drafts. */
 
-import type { Candidate } from "../observability/pasted-servers.ts";
+import type { AddedServer } from "../observability/added-servers.ts";
 import { type FilledIn, filledIn } from "./operator/fill-in.ts";
-import type { NewEntry } from "./operator/server-registry.ts";
+import type { NewServer } from "./operator/server-registry.ts";
 import {
   adminNav,
   operated,
@@ -17,6 +17,7 @@ import { probeAdded } from "./added-server.ts";
 import { refusalOf } from "./refused-change.ts";
 import { adminServersView } from "./view/admin-servers-view.ts";
 import { candidatesView } from "./view/candidates-view.ts";
+import { exportView } from "./view/export-view.ts";
 import { adminServerPath, PATHS } from "./view/paths.ts";
 
 const toList = (): string => PATHS.adminServers;
@@ -98,9 +99,18 @@ export const addServers = operatedFreshly(
     if (ready.some(({ mistakes }) => mistakes.length > 0)) {
       return candidatesPage(visit, text, visitor.person, filled);
     }
-    for (const { entry, candidate } of ready) {
-      const refusal = await addDraft(visit, entry, candidate);
-      if (refusal !== undefined) return serversPage(visit, `${entry.slug}: ${refusal}`);
+    const outcome = await added.add(ready.map((each) => draftOf(each, visitor.person)));
+    const refusal = outcome.kind === "clash" ? TAKEN : refusalOf(outcome);
+    if (refusal !== undefined) {
+      // None of them was added, so all of them are shown again.
+      const of = filled.map((one) => {
+        const isIt =
+          one.isChosen && (one.entry.slug === outcome.slug || outcome.slug === undefined);
+        return isIt ? { ...one, mistakes: [refusal] } : one;
+      });
+      return candidatesPage(visit, text, visitor.person, of);
+    }
+    for (const { entry } of ready) {
       await auditedAs(context, request, visitor, "server_added", { server: entry.slug });
     }
     const [{ entry: first }] = ready as [FilledIn];
@@ -115,20 +125,21 @@ const OUTDATED = "That page is out of date. Paste it again.";
 const CONFIGURED = "MCP_SERVERS has a server of this slug already, which wins; choose another one.";
 const TAKEN = "There is a server of this slug already; choose another one.";
 
-/** @returns why it was not kept. */
-async function addDraft(
-  { context, visitor }: OperatorVisit,
-  { slug, label, entry, secrets }: NewEntry,
-  { provenance }: Candidate,
-): Promise<string | undefined> {
-  const outcome = await context.servers.added.put(
-    {
-      ...{ slug, state: "draft", entry, secretNames: Object.keys(secrets), provenance },
-      ...(label !== undefined && { label }),
-      ...{ changedBy: visitor.person, changedAt: Date.now() },
-    },
-    0,
-    secrets,
-  );
-  return refusalOf(outcome);
+function draftOf({ entry, candidate }: FilledIn, person: string): NewServer {
+  const { slug, label, entry: table, secrets } = entry;
+  const { provenance } = candidate;
+  const server: AddedServer = {
+    ...{ slug, state: "draft", entry: table, secretNames: Object.keys(secrets), provenance },
+    ...(label !== undefined && { label }),
+    ...{ changedBy: person, changedAt: Date.now() },
+  };
+  return { server, secrets };
 }
+
+/** The servers that were added, for whoever would rather have them in the configuration. */
+export const exportServers = operating(async (visit) => {
+  const { added } = visit.context.servers;
+  const { servers } = await added.all();
+  const view = exportView({ nav: await adminNav(visit), ...added.export(servers) });
+  return respondTo(visit, view);
+});

@@ -23,10 +23,17 @@ import {
   submitted,
   type Submission,
 } from "./page-guard.ts";
-import { operating, operatorOf, readerOf } from "./operator-visit.ts";
-import { LOCAL_PERSON, navFor, type PageVisitor, respondTo, visitorFrom } from "./page-visitor.ts";
+import { operatedFreshly, operating, operatorOf, readerOf } from "./operator-visit.ts";
+import {
+  auditedAs,
+  LOCAL_PERSON,
+  navFor,
+  type PageVisitor,
+  respondTo,
+  visitorFrom,
+} from "./page-visitor.ts";
 import { notFound, page } from "./respond.ts";
-import { sealAccountsAnew } from "./seal-accounts.ts";
+import { sealAllAnew } from "./seal-accounts.ts";
 import type { AccountServerRow } from "./view/accounts-view.ts";
 import { adminView } from "./view/admin-view.ts";
 import { type CredentialForm, serviceCreatedView } from "./view/credentials-view.ts";
@@ -60,10 +67,11 @@ async function adminPage(
     auth === undefined
       ? [LOCAL_HOLDER]
       : users.map((each) => ({ ...each, label: personLabel(each) }));
-  const [known, accounts, people] = await Promise.all([
+  const [known, accounts, people, { servers: added }] = await Promise.all([
     gather(context, readerOf(visitor)),
     accountServers(context, holders),
     auth && peopleOf(auth, users, { own: visitor.person, after, serviceForm }),
+    context.servers.added.all(),
   ]);
   const items = attentionIn(known);
   const view = adminView({
@@ -74,6 +82,7 @@ async function adminPage(
     servers: known.servers.map((server) => withHolders(server, accounts)),
     notices: known.notices,
     accounts,
+    isAnythingSealed: accounts.length > 0 || added.some(({ sealed }) => sealed !== undefined),
     people,
     notice,
   });
@@ -187,9 +196,12 @@ export const revokeService = submitted(ADMIN_FORM, async (context, { who, form }
   return done(context, PATHS.admin, "service-revoked");
 });
 
-export const sealAccounts = submitted(ADMIN_FORM, async (context, { who }, request) => {
-  const count = await sealAccountsAnew(context);
-  await audited(context, request, who.user.id, "accounts_sealed");
-  const notice = `All accounts are sealed with the first VAULT_SECRET. It was not so of ${count}.`;
-  return adminPage(operatorOf(context), visitorFrom(context, who), { notice });
-});
+export const sealAccounts = operatedFreshly(
+  () => PATHS.admin,
+  async ({ context, request, visitor }) => {
+    const count = await sealAllAnew(context);
+    await auditedAs(context, request, visitor, "accounts_sealed");
+    const notice = `All accounts, and the secrets of added servers, are sealed with the first VAULT_SECRET. It was not so of ${count}.`;
+    return adminPage(context, visitor, { notice });
+  },
+);

@@ -7,7 +7,7 @@ import type { ActivityHandler } from "./activity-visit.ts";
 import * as account from "./account.ts";
 import { probeServer, removeServer, setServerState } from "./added-server.ts";
 import * as admin from "./admin.ts";
-import { addServers, readServers, showServers } from "./admin-servers.ts";
+import { addServers, exportServers, readServers, showServers } from "./admin-servers.ts";
 import { checkServer, showAdminServer, switchServer } from "./admin-server.ts";
 import { showAttention } from "./attention-json.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
@@ -53,7 +53,6 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.deleteClient, admin.deleteClient],
   ["POST", PATHS.createService, admin.createService],
   ["POST", PATHS.revokeService, admin.revokeService],
-  ["POST", PATHS.sealAccounts, admin.sealAccounts],
   ["GET", PATHS.logins, showLogins],
   ["GET", `${PATHS.logins}/:reference`, showLogins],
 ];
@@ -63,7 +62,9 @@ type OperatorRoute = readonly [method: "GET" | "POST", path: string, handler: Op
 /** Those of whoever runs the gateway that exist without sign-in, too. */
 export const OPERATOR_PAGES: readonly OperatorRoute[] = [
   ["GET", PATHS.admin, admin.showAdmin],
+  ["POST", PATHS.sealAccounts, admin.sealAccounts],
   ["GET", PATHS.attentionJson, showAttention],
+  ["GET", PATHS.exportServers, exportServers],
   ["GET", PATHS.adminServers, showServers],
   ["POST", PATHS.adminServers, readServers],
   ["POST", PATHS.addServers, addServers],

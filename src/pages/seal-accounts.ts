@@ -1,19 +1,21 @@
 /**
- * Seals every account, and what the gateway is registered as, with the first `VAULT_SECRET`. Afterwards an
- * earlier one can be removed: nothing is left that only it opens.
+ * Seals every account, what the gateway is registered as, and the secrets of added servers, with the first
+ * `VAULT_SECRET`. Afterwards an earlier one can be removed: nothing is left that only it opens.
  */
 
 import type { VaultOwner } from "../accounts/vault.ts";
 import { mapLimited } from "../lib/map-limited.ts";
-import type { SiteContext } from "./account-context.ts";
+import type { OperatorContext } from "./account-context.ts";
 
 /** Vaults that are asked at a time. */
 const AT_A_TIME = 20;
 
 /** @returns how many rows were sealed anew. It fails as a whole if a vault cannot be reached, and may be repeated. */
-export async function sealAccountsAnew({ accounts, store }: SiteContext): Promise<number> {
+export async function sealAllAnew({ accounts, servers, auth }: OperatorContext): Promise<number> {
   const { vaults } = accounts;
-  const users = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
+  // Without sign-in nobody has an account of their own.
+  const shards = auth?.store.allOfUsers() ?? [];
+  const users = await Promise.all(shards.map((shard) => shard.users.all()));
   const people = users.flat().filter(({ hasAccounts }) => hasAccounts === true);
   const owners: readonly VaultOwner[] = [
     { kind: "shared" },
@@ -24,6 +26,7 @@ export async function sealAccountsAnew({ accounts, store }: SiteContext): Promis
   const registrations = await mapLimited(issuers, AT_A_TIME, (issuer) =>
     vaults.sealRegistrations(issuer),
   );
-  const counts = [...sealed.map((each) => each.accounts), ...registrations];
+  const added = await servers.added.sealAnew();
+  const counts = [...sealed.map((each) => each.accounts), ...registrations, added];
   return counts.reduce((sum, count) => sum + count, 0);
 }

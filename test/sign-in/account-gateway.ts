@@ -43,7 +43,9 @@ export class AccountGateway {
     const route = `${request.method} ${new URL(url).pathname}`;
     if (route === "GET /account") return showAccount({ ...auth, accounts }, request);
     if (route === "GET /admin") return showAdmin(operatorOf({ ...auth, accounts }), request, "");
-    if (route === "POST /admin/accounts/seal") return sealAccounts({ ...auth, accounts }, request);
+    if (route === "POST /admin/accounts/seal") {
+      return sealAccounts(operatorOf({ ...auth, accounts }), request, "");
+    }
     for (const [pattern, handler] of ROUTES) {
       const [, slug] = pattern.exec(route) ?? [];
       if (slug !== undefined) return handler({ origin: ORIGIN, accounts, auth }, request, slug);

@@ -38,7 +38,7 @@ async function fields(visitor: Visitor): Promise<Record<string, string>> {
 }
 
 describe("whoever is no administrator", () => {
-  test.for([LIST, `${LIST}/${SLUG}`, `${LIST}/${SLUG}/edit`])(
+  test.for([LIST, `${LIST}/${SLUG}`, `${LIST}/${SLUG}/edit`, "/admin/export"])(
     "P10: does not see %s",
     async (path, { expect }) => {
       const nobody = await gateway.send(ORIGIN + path, { method: "GET" });

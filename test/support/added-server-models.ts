@@ -5,6 +5,7 @@ import type { AddedServerPart } from "../../src/pages/view/added-server-view.ts"
 import type { AdminServersView } from "../../src/pages/view/admin-servers-view.ts";
 import type { CandidatesView } from "../../src/pages/view/candidates-view.ts";
 import type { EditReviewView } from "../../src/pages/view/edit-review-view.ts";
+import type { ExportView } from "../../src/pages/view/export-view.ts";
 import type { EditServerView } from "../../src/pages/view/edit-server-view.ts";
 import { MODELS } from "./page-models.ts";
 
@@ -106,4 +107,13 @@ const review: EditReviewView = {
   },
 };
 
-export const ADDED_MODELS = { list, candidates, part, edit, review };
+const exported: ExportView = {
+  nav,
+  toml: `[vars.MCP_SERVERS.tea-house]
+url = "https://tea.example/mcp"
+headers = { Authorization = "Bearer \${SERVER_TEA_HOUSE_TOKEN}" }
+`,
+  secrets: ["SERVER_TEA_HOUSE_TOKEN", "SERVER_COFFEE_HOUSE_TOKEN"],
+};
+
+export const ADDED_MODELS = { list, candidates, part, edit, review, exported };

@@ -269,6 +269,7 @@ const admin: AdminView = {
   nav: { current: "admin", isAdmin: true, attention: items.length },
   items,
   accounts: ACCOUNT_MODELS.servers,
+  isAnythingSealed: true,
   servers,
   notices,
   people: {

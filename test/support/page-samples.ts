@@ -3,6 +3,7 @@
 import { Glob } from "../../src/policy/glob.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
 import { editReviewView } from "../../src/pages/view/edit-review-view.ts";
+import { exportView } from "../../src/pages/view/export-view.ts";
 import { editServerView } from "../../src/pages/view/edit-server-view.ts";
 import { ADDED_MODELS } from "./added-server-models.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
@@ -234,6 +235,12 @@ export const SAMPLES: Readonly<Record<string, View>> = {
           },
     ),
   }),
+  "export-servers": exportView(ADDED_MODELS.exported),
+  "export-servers-hostile": exportView({
+    ...ADDED_MODELS.exported,
+    ...{ toml: HOSTILE, secrets: [HOSTILE] },
+  }),
+  "export-servers-none": exportView({ ...ADDED_MODELS.exported, toml: "", secrets: [] }),
   "edit-server": editServerView(ADDED_MODELS.edit),
   "edit-server-hostile": editServerView({
     ...ADDED_MODELS.edit,

@@ -1,16 +1,10 @@
 /** Added servers as tables of `MCP_SERVERS` in wrangler.toml (TOML 1.0). Secrets stand in them by name. */
 
-import type { AddedServer } from "../../observability/added-servers.ts";
+import type { AddedServer, ExportedServers } from "../../observability/added-servers.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
 import { slugFrom } from "../clients/client-map.ts";
 import { replacePlaceholders } from "../clients/placeholders.ts";
 import { mapTemplates } from "./templates.ts";
-
-interface ExportedServers {
-  readonly toml: string;
-  /** The names of the secrets to be set. */
-  readonly secrets: readonly string[];
-}
 
 /** What serves nobody is switched off there, too. */
 export function exportToml(servers: readonly AddedServer[]): ExportedServers {

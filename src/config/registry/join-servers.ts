@@ -126,7 +126,7 @@ interface Narrowed {
 }
 
 const SEALED_AWAY =
-  "none of the keys that are set opens its secrets; enter them again at /admin/servers.";
+  "none of the keys that are set opens its secrets. If VAULT_SECRET was changed, put the earlier one behind the new one, and press Seal all accounts anew at /admin; or enter the secrets again, under Change.";
 
 /** An entry as it stands in a form, before it is stored. */
 export interface AddedEntry extends Pick<AddedServer, "slug" | "entry"> {

@@ -3,7 +3,7 @@
  * server, or given another address, does not open there.
  */
 
-import { type Keyring, seal, unseal } from "../../lib/seal.ts";
+import { type Keyring, seal, sealedWith, unseal } from "../../lib/seal.ts";
 import type { AddedServer } from "../../observability/added-servers.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
 
@@ -25,6 +25,14 @@ export async function openSecrets(ring: Keyring, server: Sealed): Promise<Secret
   if (server.sealed === undefined) return {};
   const opened = await unseal(ring, purposeOf(server), server.sealed);
   return isObject(opened) ? (opened as Secrets) : undefined;
+}
+
+/** @returns them sealed with the current key; `undefined` where they are already, or no key opens them. */
+export async function resealed(ring: Keyring, server: Sealed): Promise<string | undefined> {
+  const { sealed } = server;
+  if (sealed === undefined || sealedWith(sealed) === ring.currentId) return undefined;
+  const secrets = await openSecrets(ring, server);
+  return secrets && sealSecrets(ring, server, secrets);
 }
 
 /** Seals what a person has pasted, so that a page can carry it without showing the secrets in it. */

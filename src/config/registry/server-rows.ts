@@ -5,6 +5,7 @@
 
 import type {
   AddedServer,
+  AddOutcome,
   AddedServers,
   ChangeOutcome,
   Revised,
@@ -60,8 +61,47 @@ export class ServerRows {
     ]);
   }
 
+  /** All of them, or none: half of what was pasted would have to be found out by whoever pasted it. */
+  addServers(servers: readonly AddedServer[]): AddOutcome {
+    const slugs = new Set<string>();
+    for (const server of servers) {
+      const { slug } = server;
+      const isTaken = slugs.has(slug) || this.#store.get(SERVER + slug) !== undefined;
+      if (isTaken) return { kind: "clash", slug };
+      if (bytesOf(server) > MAX_ROW_BYTES) {
+        return { kind: "too-large", mostBytes: MAX_ROW_BYTES, slug };
+      }
+      slugs.add(slug);
+    }
+    if (this.#count(SERVER) + servers.length > MAX_ADDED_SERVERS) {
+      return { kind: "full", most: MAX_ADDED_SERVERS };
+    }
+    for (const server of servers) {
+      this.#put(SERVER, server.slug, server, 0, MAX_ADDED_SERVERS);
+    }
+    return { kind: "changed", version: this.version };
+  }
+
+  /** The version stays: what is known of the server is still right. */
+  resealServer(slug: string, before: string, after: string): boolean {
+    const stored = this.#store.get(SERVER + slug) as Row<AddedServer> | undefined;
+    // Newer secrets may have come meanwhile.
+    if (stored?.sealed !== before) return false;
+    this.#store.put(SERVER + slug, { ...stored, sealed: after });
+    return true;
+  }
+
+  #count(prefix: string): number {
+    return [...this.#store.list({ prefix })].length;
+  }
+
+  /** A server that names secrets and brings none keeps those that are stored, which may have been sealed anew. */
   putServer(server: AddedServer, revision: number): ChangeOutcome {
-    return this.#put(SERVER, server.slug, server, revision, MAX_ADDED_SERVERS);
+    const { slug, secretNames } = server;
+    const stored = this.#store.get(SERVER + slug) as Row<AddedServer> | undefined;
+    const isKept = secretNames.length > 0 && server.sealed === undefined;
+    const kept = isKept && stored?.sealed !== undefined ? { sealed: stored.sealed } : {};
+    return this.#put(SERVER, slug, { ...server, ...kept }, revision, MAX_ADDED_SERVERS);
   }
 
   removeServer(slug: string, revision: number): ChangeOutcome {
@@ -87,8 +127,7 @@ export class ServerRows {
     const stored = this.#store.get(prefix + slug) as Row<object> | undefined;
     if ((stored?.revision ?? 0) !== revision) return { kind: "clash" };
     if (bytesOf(value) > MAX_ROW_BYTES) return { kind: "too-large", mostBytes: MAX_ROW_BYTES };
-    const count = [...this.#store.list({ prefix })].length;
-    if (stored === undefined && count >= most) return { kind: "full", most };
+    if (stored === undefined && this.#count(prefix) >= most) return { kind: "full", most };
     const version = this.#next();
     const place = stored?.place ?? version;
     this.#store.put(prefix + slug, { ...value, revision: version, place });

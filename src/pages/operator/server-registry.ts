@@ -3,7 +3,9 @@
 import type {
   AddedServer,
   AddedServers,
+  AddOutcome,
   ChangeOutcome,
+  ExportedServers,
   ProbeReport,
 } from "../../observability/added-servers.ts";
 import type { Editable, Edited, ServerEdit } from "../../observability/edited-servers.ts";
@@ -17,6 +19,12 @@ export interface NewEntry {
   readonly slug: string;
   readonly label?: string | undefined;
   readonly entry: JsonObject;
+  readonly secrets: Secrets;
+}
+
+/** A server that is to be added, and its secrets, which are to be sealed. */
+export interface NewServer {
+  readonly server: AddedServer;
   readonly secrets: Secrets;
 }
 
@@ -42,6 +50,8 @@ export interface ServerRegistry {
   /** Sends no request, and keeps nothing. */
   edit(server: AddedServer, edit: ServerEdit): Promise<Edited>;
 
+  /** All of them as drafts, or none. */
+  add(servers: readonly NewServer[]): Promise<AddOutcome>;
   /** @param secrets to be sealed; without them, those that the server has stay. */
   put(server: AddedServer, revision: number, secrets?: Secrets): Promise<ChangeOutcome>;
   remove(slug: string, revision: number): Promise<ChangeOutcome>;
@@ -51,4 +61,8 @@ export interface ServerRegistry {
    * @param secrets in place of those that the server has.
    */
   probe(server: AddedServer, secrets?: Secrets): Promise<ProbeReport>;
+
+  export(servers: readonly AddedServer[]): ExportedServers;
+  /** Seals all secrets with the first key. @returns of how many servers it was not so. It may be repeated. */
+  sealAnew(): Promise<number>;
 }

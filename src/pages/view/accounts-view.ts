@@ -111,30 +111,28 @@ export const KNOWN_BY: Readonly<Record<ServerAuth["kind"], string>> = {
 export function accountServersSection(
   rows: readonly AccountServerRow[],
   page: PageContext,
-  hasPeople: boolean,
 ): Html | undefined {
   if (rows.length === 0) return undefined;
   return part(
     "Accounts at servers",
     "How servers know who calls. Where an authorization server asks for a redirect URI, enter it exactly as it stands here.",
-    html`${listOf(
+    listOf(
       rows.map((row) => accountServer(row, page)),
       "",
-    )}
-    ${hasPeople && sealButton(page)}`,
+    ),
   );
 }
 
-function sealButton({ csrf }: PageContext): Html {
-  return html`<p class="small">
-      After <code>VAULT_SECRET</code> got a new first secret, seal all accounts with it before you
-      remove an earlier one.
-    </p>
-    ${actionButton({
+export function sealSection({ csrf }: PageContext): Html {
+  return part(
+    "The secret of the accounts",
+    "After VAULT_SECRET got a new first secret, seal all accounts, and the secrets of added servers, with it before you remove an earlier one.",
+    actionButton({
       action: PATHS.sealAccounts,
       label: "Seal all accounts anew",
       fields: { csrf },
-    })}`;
+    }),
+  );
 }
 
 function accountServer(row: AccountServerRow, page: PageContext): Html {

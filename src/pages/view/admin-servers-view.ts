@@ -53,10 +53,11 @@ export function adminServersView(model: AdminServersView): View {
     ${part(
       "Added here",
       "They are served without a deployment. A draft serves nobody until you have it served.",
-      listOf(
+      html`${listOf(
         added.map((each) => addedEntry(each, model)),
         "No server has been added here.",
-      ),
+      )}
+      ${added.length > 0 && html`<p><a class="button" href="${PATHS.exportServers}">Export as TOML</a></p>`}`,
     )}
     ${part(
       "In MCP_SERVERS",

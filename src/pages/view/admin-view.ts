@@ -2,7 +2,7 @@
 
 import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
 import type { AttentionItem } from "../operator/attention-item.ts";
-import { type AccountServerRow, accountServersSection } from "./accounts-view.ts";
+import { type AccountServerRow, accountServersSection, sealSection } from "./accounts-view.ts";
 import { type Credentials, type ServiceRow, servicesSection } from "./credentials-view.ts";
 import { attentionSection } from "./attention-view.ts";
 import { entryNotices } from "./entry-notices.ts";
@@ -46,6 +46,8 @@ export interface AdminView extends PageContext {
   readonly notices: readonly EntryNotice[];
   /** Those that know their callers by accounts. */
   readonly accounts: readonly AccountServerRow[];
+  /** There is an account, or a secret of an added server. */
+  readonly isAnythingSealed: boolean;
   /** Absent where there is no sign-in. */
   readonly people: AdminPeople | undefined;
   /** The sentence on the action that has just succeeded. */
@@ -96,7 +98,7 @@ export function adminView(model: AdminView): View {
         ${servers(model.servers, model.now)}
         <p><a class="button" href="${PATHS.adminServers}">Add and change servers</a></p>`,
     )}
-    ${accountServersSection(model.accounts, model, model.people !== undefined)}
+    ${accountServersSection(model.accounts, model)} ${model.isAnythingSealed && sealSection(model)}
     ${model.people !== undefined && people(model.people, model)}
   `;
   return { title, body, width: "wide", kind: "site", nav: model.nav };

@@ -36,6 +36,8 @@ export const PATHS = {
   logins: "/admin/logins",
   adminServers: "/admin/servers",
   addServers: "/admin/servers/add",
+  // Not below the others, where it would be the page of a server with that slug.
+  exportServers: "/admin/export",
 } as const;
 
 /** The front page, about one client and one server; without a server, about all of them together. */

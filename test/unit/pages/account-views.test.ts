@@ -143,12 +143,12 @@ describe("the accounts of a person", () => {
 
   test("are not mentioned where no server asks for one", ({ expect }) => {
     expect(ownAccountsSection([], signIn)).toBeUndefined();
-    expect(accountServersSection([], signIn, true)).toBeUndefined();
+    expect(accountServersSection([], signIn)).toBeUndefined();
   });
 });
 
 test("the operator sees who is connected to what, and what to register", ({ expect }) => {
-  const text = textOf(String(accountServersSection(servers, signIn, true)));
+  const text = textOf(String(accountServersSection(servers, signIn)));
   for (const said of [
     "https://mcp.example.com/oauth/upstream/wiki/callback",
     "ada@example.com Connected, charles@example.com Connect it again",

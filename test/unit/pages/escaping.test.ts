@@ -14,6 +14,7 @@ import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
 import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/credentials-view.ts";
 import { editReviewView } from "../../../src/pages/view/edit-review-view.ts";
+import { exportView } from "../../../src/pages/view/export-view.ts";
 import { editServerView } from "../../../src/pages/view/edit-server-view.ts";
 import type { Html } from "../../../src/pages/view/html.ts";
 import type { View } from "../../../src/pages/view/layout.ts";
@@ -77,6 +78,7 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["admin-servers", (text) => adminServersView(withText(ADDED_MODELS.list, text))],
   ["candidates", (text) => candidatesView(withText(ADDED_MODELS.candidates, text))],
   ["edit-server", (text) => editServerView(withText(ADDED_MODELS.edit, text))],
+  ["export-servers", (text) => exportView(withText(ADDED_MODELS.exported, text))],
   ["edit-review", (text) => editReviewView(withText(ADDED_MODELS.review, text))],
   ["service-created", (text) => serviceCreatedView(withText(MODELS.serviceCreated, text))],
   ["logins", (text) => loginsView(withText(MODELS.logins, text))],

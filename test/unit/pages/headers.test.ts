@@ -26,7 +26,7 @@ function policyOf(response: Response): Map<string, string> {
 
 /** The one script of all pages copies: an address, or a secret that is shown once. */
 function hasCopyButton(name: string): boolean {
-  return name.startsWith("connect") || name === "key-created" || name === "service-created";
+  return /^(?:connect|export-servers|key-created$|service-created$)/.test(name);
 }
 
 /** What a tool gave may have sound in it. */

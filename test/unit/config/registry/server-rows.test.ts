@@ -71,6 +71,43 @@ describe("the rows of added servers", () => {
     expect(rows.putServer(server("more"), 0)).toEqual({ kind: "full", most: 200 });
   });
 
+  test("are added together, or none of them is", ({ expect }) => {
+    const rows = rowsIn(new Map());
+    rows.putServer(server("b"), 0);
+    const before = rows.all();
+    const large = server("c", "x".repeat(40_000));
+    expect(rows.addServers([server("a"), server("b")])).toEqual({ kind: "clash", slug: "b" });
+    expect(rows.addServers([server("a"), server("a")])).toEqual({ kind: "clash", slug: "a" });
+    expect(rows.addServers([server("a"), large])).toMatchObject({ kind: "too-large", slug: "c" });
+    const many = Array.from({ length: 200 }, (_, n) => server(`s${n}`));
+    expect(rows.addServers(many)).toEqual({ kind: "full", most: 200 });
+    expect(rows.all()).toEqual(before);
+    expect(rows.addServers([server("z"), server("a")])).toEqual({ kind: "changed", version: 3 });
+    expect(rows.all().servers.map(({ slug, revision }) => [slug, revision])).toEqual([
+      ...[["b", 1] as const, ["z", 2] as const, ["a", 3] as const],
+    ]);
+  });
+
+  test("keep secrets that were sealed anew, whoever changes something else meanwhile", ({
+    expect,
+  }) => {
+    const rows = rowsIn(new Map());
+    const one = { ...server("a"), secretNames: ["T"] };
+    rows.putServer({ ...one, sealed: "old" }, 0);
+    const before = rows.version;
+    expect(rows.resealServer("a", "other", "new")).toBe(false);
+    expect(rows.resealServer("a", "old", "new")).toBe(true);
+    expect(rows.resealServer("a", "old", "newer")).toBe(false);
+    // Nothing has changed for anybody.
+    expect(rows.version).toBe(before);
+    expect(rows.putServer({ ...one, state: "paused" }, 1)).toMatchObject({ kind: "changed" });
+    expect(rows.all().servers).toMatchObject([{ state: "paused", sealed: "new" }]);
+    rows.putServer({ ...one, sealed: "another" }, 2);
+    expect(rows.all().servers).toMatchObject([{ sealed: "another" }]);
+    rows.putServer({ ...one, secretNames: [] }, 3);
+    expect(rows.all().servers[0]).not.toHaveProperty("sealed");
+  });
+
   test("of a switch that narrows nothing are none", ({ expect }) => {
     const rows = rowsIn(new Map());
     expect(rows.putSwitch("a", {}, 0)).toEqual({ kind: "changed", version: 0 });
