@@ -9,12 +9,13 @@ import { ROOT } from "../support/process.ts";
 const LISTS = [
   { path: "docs/checks/oauth.md", letter: "B", rows: 131 },
   { path: "docs/checks/accounts.md", letter: "U", rows: 78 },
+  { path: "docs/checks/stdio.md", letter: "S", rows: 19 },
   { path: "docs/checks/console.md", letter: "P", rows: 19 },
   { path: "docs/checks/console.md", letter: "R", rows: 7 },
   { path: "docs/checks/console.md", letter: "T", rows: 16 },
 ] as const;
 
-const NUMBER = /\b[BPRTU]\d+[a-z]?\b/g;
+const NUMBER = /\b[BPRSTU]\d+[a-z]?\b/g;
 /** A text of one line; titles are such texts. */
 const TEXT = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`/g;
 

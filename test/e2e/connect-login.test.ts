@@ -64,7 +64,7 @@ function errorOf({ error }: Json): string {
 }
 
 describe("at a gateway with sign-in,", () => {
-  test("five that start together open one page, and all go on; later starts open none", async ({
+  test("S2, S18: five that start together open one page, and all go on; later starts open none", async ({
     expect,
     person,
     start,
@@ -83,17 +83,19 @@ describe("at a gateway with sign-in,", () => {
     const { tokens } = (await person.login()) as { tokens: Json };
     const { access, refresh } = tokens as { access: string; refresh: string };
     const said = [...hosts, again].map((host) => host.stderr() + host.lines.join("\n")).join("\n");
+    const logged = gateway.program.output() + (await person.opened()).join("\n");
     const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
     for (const secret of [access, refresh]) {
       expect(secret.length).toBeGreaterThan(20);
       expect(said).not.toContain(secret);
+      expect(logged).not.toContain(secret);
       expect(processes).not.toContain(secret);
     }
     const modes = new Set(await person.modes());
     expect([...modes].toSorted()).toEqual(["600", "700"]);
   });
 
-  test("a token that is good no more is renewed, known or not, and no page is opened", async ({
+  test("S4: a token that is good no more is renewed, known or not, and no page is opened", async ({
     expect,
     person,
     start,
@@ -151,7 +153,7 @@ describe("at a gateway with sign-in,", () => {
     }, "the end of the token at the gateway");
   });
 
-  test("with nobody there it says what to do, the address and the variable, and ends with code 1", async ({
+  test("S6: with nobody there it says what to do, the address and the variable, and ends with code 1", async ({
     expect,
     person,
     start,
@@ -167,7 +169,12 @@ describe("at a gateway with sign-in,", () => {
 });
 
 describe("the renewal of a token", () => {
-  test("happens once for five that find it expired", async ({ expect, person, start, stub }) => {
+  test("S3: happens once for five that find it expired", async ({
+    expect,
+    person,
+    start,
+    stub,
+  }) => {
     const hosts = await startWith(5, { person, start, stub });
     for (const host of hosts) host.send(LIST);
     for (const host of hosts) expect(await host.answer("list")).toHaveProperty("result");

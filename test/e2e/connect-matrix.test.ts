@@ -22,7 +22,7 @@ function isTried({ name, applies }: Feature, cell: Cell): boolean {
 }
 
 describe.each(CELLS.filter(({ client, server }) => client === server))(
-  "host of $client, server of $server",
+  "S1: host of $client, server of $server",
   (cell) => {
     test.for(FEATURES.filter((feature) => isTried(feature, cell)))(
       "$name",

@@ -107,7 +107,7 @@ test("arguments that a schema mirrors have their headers, listed or not", async 
 describe.each(["v1-http", "v2-modern"] as const)("a host of the era of %s", (kind) => {
   const meta = kind === "v2-modern" ? MODERN : undefined;
 
-  test("that closes stdin in mid-call: the server is told, and the command ends well", async ({
+  test("S7: that closes stdin in mid-call: the server is told, and the command ends well", async ({
     expect,
     connect,
     start,
@@ -130,7 +130,7 @@ describe.each(["v1-http", "v2-modern"] as const)("a host of the era of %s", (kin
     expect(host.messages.filter(({ id }) => id === "long" || id === "wait")).toEqual([]);
   });
 
-  test("while the gateway is away: what it sends waits until the deadline, and the next one works", async ({
+  test("S5: while the gateway is away: what it sends waits until the deadline, and the next one works", async ({
     expect,
     onTestFinished,
     start,
@@ -301,6 +301,16 @@ test("the command ends well with its host, though the gateway says nothing at al
   expect(await host.exitCode).toBe(0);
   expect(host.lines).toEqual([]);
 });
+
+test.for(['"@"', " '@' ", '\t"@"\r\n'])(
+  "S9: an address that a host passes on as %j is found in the environment",
+  async (written, { expect, start }) => {
+    const url = endpointFor("v2-modern", "fixture");
+    const host = start(["connect"], { env: { EDGEWAY_URL: written.replace("@", url) } });
+    host.send(call("mangled", "test_simple_text", {}, MODERN));
+    expect(await host.answer("mangled")).toHaveProperty("result.content");
+  },
+);
 
 test("a line that is no message is dropped, and does not end the command", async ({
   expect,

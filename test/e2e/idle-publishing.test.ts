@@ -98,7 +98,7 @@ async function call(key: string, name: string): Promise<number> {
 }
 
 test(
-  `${SERVERS} published servers with nothing to do cost nothing, and answer`,
+  `S14: ${SERVERS} published servers with nothing to do cost nothing, and answer`,
   {
     timeout: TIMEOUT_MS,
   },

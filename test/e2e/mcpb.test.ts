@@ -76,7 +76,7 @@ describe("the bundle for Claude Desktop", () => {
     expect((await fetch(url, { method: "POST" })).status).toBe(405);
   });
 
-  test("has a manifest of version 0.3 and the command, and nothing else", ({ expect }) => {
+  test("S19: has a manifest of version 0.3 and the command, and nothing else", ({ expect }) => {
     expect(files.map(({ path }) => path)).toEqual(["manifest.json", manifest.server.entry_point]);
     const judged = new AjvJsonSchemaValidator().getValidator(schema)(manifest);
     expect(judged).toMatchObject({ valid: true });
@@ -84,7 +84,7 @@ describe("the bundle for Claude Desktop", () => {
     expect(manifest.server.type).toBe("node");
   });
 
-  test("asks for the address, and has no secret in it", ({ expect }) => {
+  test("S19: asks for the address, and has no secret in it", ({ expect }) => {
     const { url, key } = manifest.user_config;
     expect(url).toMatchObject({ required: true });
     expect(url).not.toHaveProperty("default");

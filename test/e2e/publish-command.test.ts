@@ -112,7 +112,7 @@ test("each channel has a process, which ends with it", async ({ laptop, expect }
   expect(stub.frames.filter(({ t }) => t === "closed")).toEqual([]);
 });
 
-test("what is no message on stdout is shown with a warning, and the session lives", async ({
+test("S8: what is no message on stdout is shown with a warning, and the session lives", async ({
   laptop,
   expect,
 }) => {
@@ -324,7 +324,7 @@ describe("the command ends", () => {
     [{ status: 404, body: "<html>" }, "answers with status 404"],
     [{ status: 401, body: "{}" }, "refused the API key in EDGEWAY_KEY"],
   ] as const)(
-    "with code 1 where the gateway answers %j",
+    "S11: with code 1 where the gateway answers %j",
     async ([refusal, why], { laptop, expect }) => {
       const { stub, machine } = laptop;
       stub.refusal = refusal;

@@ -138,7 +138,7 @@ const attemptsAt = (slug: string): Readonly<Record<string, Omit<Attempt, "key">>
 
 describe("what bob has of alice's", () => {
   test.for(Object.keys(attemptsAt("")))(
-    "%s is what it is of a name that nobody has used",
+    "S10: %s is what it is of a name that nobody has used",
     async (what, { expect }) => {
       for (const key of [bob.key, undefined, "edgeway_sk_0000000000000000_nonsense"]) {
         const [theirs, never] = await Promise.all(
@@ -185,7 +185,7 @@ test("each calls the one of their own, though the names are the same", async ({ 
   }
 });
 
-test("the key of a person is in no process list, in no log and on no screen", async ({
+test("S18: the key of a person is in no process list, in no log and on no screen", async ({
   expect,
 }) => {
   const command = alice.machine.publish("watched");
@@ -204,7 +204,7 @@ test("the key of a person is in no process list, in no log and on no screen", as
   }
 });
 
-test("an access that ends on the account page ends what it publishes, and its list changes", async ({
+test("S17: an access that ends on the account page ends what it publishes, and its list changes", async ({
   expect,
 }) => {
   const [key = ""] = await bob.person.createKey();

@@ -102,7 +102,10 @@ describe("four servers of one laptop, by a client's map,", () => {
   describe.each(KINDS)("with %s", (kind) => {
     const path = kind === "v1-sse" ? "sse" : "mcp";
 
-    test("are listed beside the operator's, under their own names", async ({ connect, expect }) => {
+    test("S10: are listed beside the operator's, under their own names", async ({
+      connect,
+      expect,
+    }) => {
       const client = await connect(kind, `${gateway.url}/${path}`);
       const tools = await toolsAt(client);
       for (const name of [
@@ -160,7 +163,7 @@ describe.each(["v1-http", "v2-modern"] as const)("with %s,", (kind) => {
     expect(command.stderr()).toContain("no message of JSON-RPC 2.0: Listening on 1234");
   });
 
-  test("a result of 1.5 MiB is refused with its size, and the connection lives", async ({
+  test("S15: a result of 1.5 MiB is refused with its size, and the connection lives", async ({
     machine,
     connect,
     expect,
@@ -174,7 +177,7 @@ describe.each(["v1-http", "v2-modern"] as const)("with %s,", (kind) => {
     expect(command.stderr().match(/is published as/g)).toHaveLength(1);
   });
 
-  test("a process that ends fails its call with the code, and the next call has another", async ({
+  test("S16: a process that ends fails its call with the code, and the next call has another", async ({
     machine,
     connect,
     expect,
@@ -187,7 +190,7 @@ describe.each(["v1-http", "v2-modern"] as const)("with %s,", (kind) => {
     expect(await machine.runs("after")).toBe(1);
   });
 
-  test("a process that ends five times in a minute is offline, and calls are told so", async ({
+  test("S16: a process that ends five times in a minute is offline, and calls are told so", async ({
     machine,
     connect,
     expect,
@@ -204,7 +207,7 @@ describe.each(["v1-http", "v2-modern"] as const)("with %s,", (kind) => {
     expect(await machine.runs("offline")).toBe(0);
   });
 
-  test("two laptops publish one name: the later serves, and the earlier ends", async ({
+  test("S13: two laptops publish one name: the later serves, and the earlier ends", async ({
     machine,
     connect,
     expect,
@@ -223,7 +226,7 @@ describe.each(["v1-http", "v2-modern"] as const)("with %s,", (kind) => {
     expect([await machine.runs("once"), await other.runs("once")]).toEqual([0, 1]);
   });
 
-  test("the gateway starts again: it has the server back, and a call that ran is not repeated", async ({
+  test("S12: the gateway starts again: it has the server back, and a call that ran is not repeated", async ({
     machine,
     connect,
     expect,

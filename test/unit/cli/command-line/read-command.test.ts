@@ -20,7 +20,7 @@ describe("an address", () => {
     [" 'https://mcp.example.com/mcp' ", "https://mcp.example.com/mcp"],
     ["https://mcp.example.com/mcp/a%20b", "https://mcp.example.com/mcp/a%20b"],
     ["https://mcp.example.com/mcp/a b", "https://mcp.example.com/mcp/a%20b"],
-  ] as const)("%j is %s", ([written, href], { expect }) => {
+  ] as const)("S9: %j is %s", ([written, href], { expect }) => {
     expect(hrefOf(written)).toBe(href);
   });
 
