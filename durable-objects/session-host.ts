@@ -8,6 +8,7 @@ import type { Config } from "../src/config/config.ts";
 import type { News } from "../src/catalog/feeds.ts";
 import type { ObjectSink } from "../src/activity/object-sink.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
+import type { CallRecord } from "../src/observability/call-record.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
 import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
@@ -130,6 +131,11 @@ export class SessionHost {
   /** Stores the session for the next life, if it is not stored yet. */
   save(): void {
     if (!this.#store.isSaved) this.#store.save({});
+  }
+
+  /** @returns the records of calls that have ended, which the caller sends on. */
+  endedCalls(): readonly CallRecord[] {
+    return this.#activity?.handOver() ?? [];
   }
 
   async deliver(news: News): Promise<DeliveryAnswer> {

@@ -3,12 +3,12 @@
 import { DurableObject } from "cloudflare:workers";
 
 import type { News } from "../src/catalog/feeds.ts";
+import type { MessageArrival, Received } from "../src/http/front-door.ts";
 import { readStreamRequest, streamResponse } from "../src/http/client-stream.ts";
 import { parseLossless } from "../src/lib/lossless-json.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
 import { count } from "../src/observability/costs.ts";
-import type { Arrival } from "../src/protocol/call-span.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { parseMessages } from "../src/protocol/json-rpc.ts";
 import type { Forgotten, Watched } from "../src/sessions/dispatch.ts";
@@ -44,7 +44,7 @@ export class SessionObject extends DurableObject<Env> {
     });
   }
 
-  async receive(claims: string, body: string, arrival: Arrival = {}): Promise<WrittenOutcome> {
+  async receive(claims: string, body: string, arrival: MessageArrival = {}): Promise<Received> {
     await this.#host.follow();
     if (this.#host.settled !== undefined) await this.#host.settled;
     const session = this.#host.use(readClaims(claims));
@@ -52,7 +52,7 @@ export class SessionObject extends DurableObject<Env> {
     const value = parseLossless(body);
     const messages = parseMessages(value) ?? [];
     const isBatch = Array.isArray(value);
-    return writeOutcome(
+    const outcome = writeOutcome(
       await session.receive(messages, {
         isBatch,
         arrival,
@@ -60,6 +60,8 @@ export class SessionObject extends DurableObject<Env> {
         openChannel: this.#readers.openLine,
       }),
     );
+    const calls = arrival.takesCalls === true ? this.#host.endedCalls() : [];
+    return calls.length === 0 ? outcome : { ...outcome, calls };
   }
 
   /** Opens or resumes a client's stream: a WebSocket of frames, or an outcome as JSON. */

@@ -46,6 +46,11 @@ let cached: { readonly config: Config; readonly backing: Backing } | undefined;
 /** One for as long as the configuration stays as it is. */
 function backingOf(env: Env, config: Config): Backing {
   if (cached?.config === config) return cached.backing;
+  // Calls wait in it to be written.
+  const activity =
+    cached?.config.activity === config.activity
+      ? cached.backing.activity
+      : activityOfIsolate(env, config);
   const backing: Backing = {
     sessions: sessionsIn(env),
     feeds: feedsIn(env),
@@ -58,11 +63,8 @@ function backingOf(env: Env, config: Config): Backing {
     accounts: accountsIn(env, config),
     publishing: publishingIn(env, config),
     servers: gatewayServersIn(env, config),
-    // Calls wait in them to be written.
-    sinks:
-      cached?.config.activity === config.activity
-        ? cached.backing.sinks
-        : callSinksIn(env, activityOfIsolate(env, config)),
+    sinks: callSinksIn(env, activity),
+    activity,
     activities: activitiesIn(env),
     tracer: tracerHere,
   };

@@ -32,6 +32,8 @@ export interface Backing {
   readonly publishing: PublishingBacking | undefined;
   /** What takes the records of calls, beside the log. */
   readonly sinks?: readonly CallSink[] | undefined;
+  /** That of them which writes for /activity. */
+  readonly activity?: CallSink | undefined;
   readonly servers: GatewayServers;
   readonly activities: Activities;
   readonly tracer?: () => Tracer | undefined;

@@ -30,13 +30,24 @@ export class CallQueue {
     this.#send = send;
   }
 
+  add(call: CallRecord): void {
+    if (this.#calls.length < MAX_QUEUED) this.#calls.push(call);
+    else this.#miss(call);
+  }
+
   get hasCalls(): boolean {
     return this.#calls.length > 0;
   }
 
-  add(call: CallRecord): void {
-    if (this.#calls.length < MAX_QUEUED) this.#calls.push(call);
-    else this.#miss(call);
+  get isEmpty(): boolean {
+    return this.#calls.length === 0 && this.#unlisted.size === 0;
+  }
+
+  /** @returns what is queued, for another queue. */
+  take(): readonly CallRecord[] {
+    const calls = this.#calls;
+    if (calls.length > 0) this.#calls = [];
+    return calls;
   }
 
   /** Sends all that is queued now. Never rejects: what does not arrive is not listed. */

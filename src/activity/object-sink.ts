@@ -1,7 +1,9 @@
 /**
- * Sends the calls that end in a Durable Object to the objects that keep them. A timer would keep the object
- * in memory, where it is paid for: so each call is sent right after its answer, unless there are many, and what is left
- * then waits for the object's alarm. Calls that end while others are sent go together.
+ * The calls that end in a Durable Object, on their way to the objects that keep them. A call that ends with an answer
+ * goes with it to the Worker, which sends the calls of all sessions together. The others, of streams, are sent from here. A
+ * timer that waits for more would keep the object in memory, where it is paid for: so a call is sent right after its last
+ * event, unless there are many, and what is left then waits for the object's alarm. Calls that end while others are sent go
+ * together.
  */
 
 import { TokenBucket } from "../lib/token-bucket.ts";
@@ -31,8 +33,13 @@ export class ObjectSink implements CallSink {
   record(record: CallRecord, waitUntil: (promise: Promise<unknown>) => void): void {
     this.#parts.queue.add(record);
     if (this.#isSending) return;
-    if (this.#sends.take()) waitUntil(this.#send());
-    else this.#sendLater();
+    this.#isSending = true;
+    waitUntil(this.#send());
+  }
+
+  /** @returns the calls that have ended and were not sent, for the Worker that gets an answer now. */
+  handOver(): readonly CallRecord[] {
+    return this.#parts.queue.take();
   }
 
   /** Sends what is left, whatever was sent before. */
@@ -42,13 +49,15 @@ export class ObjectSink implements CallSink {
 
   async #send(): Promise<void> {
     const { queue } = this.#parts;
-    this.#isSending = true;
-    // The answer goes first: this timer fires as soon as it may.
+    // The answer goes first, and takes what it can: this timer fires as soon as it may.
     await new Promise((resolve) => setTimeout(resolve));
-    do await queue.flush();
-    while (queue.hasCalls && this.#sends.take());
+    let isDue = !queue.isEmpty;
+    while (isDue && this.#sends.take()) {
+      await queue.flush();
+      isDue = queue.hasCalls;
+    }
     this.#isSending = false;
-    if (queue.hasCalls) this.#sendLater();
+    if (isDue) this.#sendLater();
   }
 
   #sendLater(): void {

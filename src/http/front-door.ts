@@ -1,6 +1,7 @@
 /** The context of a request, passed to every transport as one value. */
 
 import type { Arrival } from "../protocol/call-span.ts";
+import type { CallRecord, CallSink } from "../observability/call-record.ts";
 import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
 import type { Tracer } from "../protocol/tracer.ts";
@@ -17,9 +18,20 @@ export interface FrontDoorContext extends RequestScope {
   readonly bridges: Bridges;
   /** @returns what records the spans of this request, if anything does. */
   readonly tracer?: () => Tracer | undefined;
+  /** Takes the records of calls that have ended in objects. */
+  readonly activity?: CallSink | undefined;
   /** What the person publishes, for their sessions; absent of those who publish nothing. */
   readonly published?: PublishedList | undefined;
 }
+
+/** What a message comes with, on its way to the object of a session. Plain data. */
+export interface MessageArrival extends Arrival {
+  /** The caller takes the records of calls: a Worker of an earlier version does not. */
+  readonly takesCalls?: boolean;
+}
+
+/** @property calls those that have ended, for the caller to send on. */
+export type Received = WrittenOutcome & { readonly calls?: readonly CallRecord[] };
 
 /** The port to the sessions of this gateway. */
 export interface Sessions {
@@ -36,7 +48,7 @@ export interface Sessions {
  */
 export interface SessionStub {
   /** @param body of a POST: a message or a batch, which the caller has checked. */
-  receive(claims: string, body: string, arrival: Arrival): Promise<WrittenOutcome>;
+  receive(claims: string, body: string, arrival: MessageArrival): Promise<Received>;
   /** Opens a stream: `openClientStream` makes the request. */
   fetch(request: Request): Promise<Response>;
   /** Delivers a message from a watch. @param watched a `Watched`. */

@@ -24,7 +24,7 @@ import type { WrittenOutcome } from "../sessions/session-outcome.ts";
 import { accepted, emptyStream, json, jsonText, rpcError, sessionNotFound } from "./answers.ts";
 import { closeSession, findSession, type FoundSession, openSession } from "./client-session.ts";
 import { openClientStream, type StreamOutcome } from "./client-stream.ts";
-import type { FrontDoorContext } from "./front-door.ts";
+import type { FrontDoorContext, Received } from "./front-door.ts";
 import { lineSource } from "./frame-source.ts";
 import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
 import { answered, arrivalOf } from "./trace.ts";
@@ -89,12 +89,17 @@ async function answerCall(
 ): Promise<Response> {
   const [request, ...others] = requestsOf(messages);
   const arrival = arrivalOf(context, request?.params);
-  let outcome: WrittenOutcome;
+  const { activity, waitUntil } = context;
+  let outcome: Received;
   try {
-    outcome = await found.object().receive(writeClaims(found.claims), text, arrival);
+    outcome = await found.object().receive(writeClaims(found.claims), text, {
+      ...arrival,
+      takesCalls: activity !== undefined,
+    });
   } catch {
     return answerUnknown(messages);
   }
+  outcome.calls?.forEach((call) => activity?.record(call, waitUntil));
   if (outcome.kind !== "stream") return answered(answer(outcome), arrival.trace);
   const { body, reader, openedAt, start } = outcome;
   // A failure is ignored: the session has gone as well.

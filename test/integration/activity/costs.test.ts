@@ -37,13 +37,19 @@ describe("recording", () => {
     expect(rowsWritten - before.rowsWritten).toBe(1);
   });
 
-  test("costs a call in a session one row, and no alarm", async ({ expect }) => {
+  test("costs calls in sessions nothing, and one row for all of a second", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
-    const session = await Session.inUse(upstream.mcp);
-    await settled(expect, 7); // and the list
+    const sessions = [await Session.inUse(upstream.mcp), await Session.inUse(upstream.mcp)];
+    await settled(expect, 8); // and the lists
     const before = readCosts();
-    await responseIn(await session.callTool());
-    await settled(expect, 8);
+    const calls = async (): Promise<void> => {
+      for (const session of sessions) await responseIn(await session.callTool());
+    };
+    expect(await costsOf(calls)).toEqual({
+      ...NO_COSTS,
+      ...{ outgoingRequests: 2, objectRequests: 2 },
+    });
+    await settled(expect, 10);
     const after = readCosts();
     expect(after.rowsWritten - before.rowsWritten).toBe(1);
     expect(after.alarmsSet - before.alarmsSet).toBe(0);

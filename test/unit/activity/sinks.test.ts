@@ -81,6 +81,21 @@ describe("the calls of an object", () => {
     expect(outpost.names).toEqual(["a"]);
   });
 
+  test("that end with an answer go with it, and cost nothing more", async ({ expect }) => {
+    const alarms: number[] = [];
+    const sink = sinkOf(alarms);
+    for (let n = 0; n < 100; n++) {
+      sink.record(record({ name: `${n}` }), waitUntil);
+      expect(sink.handOver().map(({ name }) => name)).toEqual([`${n}`]);
+      await sent();
+    }
+    expect([sink.handOver(), outpost.batches, alarms]).toEqual([[], [], []]);
+    // What they would have used up is there for the calls of streams.
+    sink.record(record({ name: "last" }), waitUntil);
+    await sent();
+    expect(outpost.names).toEqual(["last"]);
+  });
+
   test("that end while others are sent go together", async ({ expect }) => {
     const gate = Promise.withResolvers<void>();
     outpost.gate = gate.promise;
