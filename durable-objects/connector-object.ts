@@ -23,7 +23,7 @@ import { AlarmClock } from "./alarm-clock.ts";
 import { authStoreIn } from "./auth-store-stub.ts";
 import { readPublishRequest } from "./connectors.ts";
 import { meteredSql } from "./metered-sql.ts";
-import { branchAt, feedsIn } from "./ports.ts";
+import { branchAt, feedAt } from "./ports.ts";
 
 /** An object that its alarm wakes may not know its name. */
 const PERSON = "person";
@@ -61,6 +61,8 @@ export class ConnectorObject extends DurableObject<Env> {
       now: () => Date.now(),
       onListed: () => this.#listed(),
       onState: (slug, offline) => this.#report(slug, offline),
+      onGone: (slug) => this.#feedOf(slug).publishedEnded(),
+      waitUntil: (work) => ctx.waitUntil(work),
     });
     if (loaded.ok && !isOn) {
       for (const each of this.#connections()) this.#connector.revoked(each, PUBLISHING_OFF);
@@ -113,7 +115,9 @@ export class ConnectorObject extends DurableObject<Env> {
   }
 
   end(name: string): boolean {
-    return this.#connector.end(name);
+    const wasThere = this.#connector.end(name);
+    this.#schedule();
+    return wasThere;
   }
 
   /** Called by sign-in: a grant, a key or a person has ended, and with it what was published by it. */
@@ -121,6 +125,8 @@ export class ConnectorObject extends DurableObject<Env> {
     for (const each of this.#connections(tag)) {
       this.#connector.revoked(each, "The access of this command has ended");
     }
+    this.#connector.leaseEnded(tag);
+    this.#schedule();
   }
 
   /** Of a branch of the fan-out, as a feed's. */
@@ -130,6 +136,7 @@ export class ConnectorObject extends DurableObject<Env> {
 
   override alarm(): void {
     this.#clock.fired();
+    this.#connector.deleteKept();
     this.#schedule();
   }
 
@@ -151,9 +158,16 @@ export class ConnectorObject extends DurableObject<Env> {
 
   /** The feed marks the server, or reads it again. Without the report it finds out later. */
   #report(slug: string, offline: Offline | undefined): void {
-    const feed = feedsIn(this.env).of(publishedKey(slug, this.#person));
     const trouble = offline && { reason: "offline", ...offline };
-    this.ctx.waitUntil(feed.report(trouble).catch(() => undefined));
+    this.ctx.waitUntil(
+      this.#feedOf(slug)
+        .report(trouble)
+        .catch(() => undefined),
+    );
+  }
+
+  #feedOf(slug: string): ReturnType<typeof feedAt> {
+    return feedAt(this.env, publishedKey(slug, this.#person));
   }
 
   /** Made when it is used: most calls need none of it. */
@@ -179,6 +193,7 @@ function connectionOf(ctx: DurableObjectState, socket: WebSocket): Connection | 
   if (id === undefined || openedAt === undefined) return undefined;
   return {
     id,
+    leases: ctx.getTags(socket).filter((tag) => tag !== id),
     get seenAt() {
       return ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? openedAt;
     },

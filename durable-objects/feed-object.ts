@@ -85,13 +85,13 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
-    await this.#followed.follow();
+    await this.#follow();
     const answer = await this.#parts?.catalogs.catalog(question);
     return answer ?? { kind: "none", trouble: await this.#gone() };
   }
 
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
-    await this.#followed.follow();
+    await this.#follow();
     if (this.#parts === undefined) {
       await this.#gone();
       return [];
@@ -102,7 +102,7 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   async report(trouble: Trouble | undefined): Promise<void> {
-    await this.#followed.follow();
+    await this.#follow();
     if (this.#parts === undefined) await this.#gone();
     else this.#parts.catalogs.report(trouble);
   }
@@ -117,9 +117,21 @@ export class FeedObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
+  /** Called by the object of its publisher: the server is in no list any more, so nothing is kept of what it offered. */
+  publishedEnded(): Promise<void> {
+    return this.ctx.blockConcurrencyWhile(async () => {
+      const parts = this.#parts;
+      this.#parts = undefined;
+      this.#server = undefined;
+      parts?.replaced.abort(new Error("The server is not published any more"));
+      await Promise.allSettled([parts?.watch.end(), parts?.catalogs.settled()]);
+      await this.ctx.storage.deleteAll();
+    });
+  }
+
   /** Uses the stored state: the server gets no request. */
   async health(): Promise<ServerHealth> {
-    await this.#followed.follow();
+    await this.#follow();
     const slug = slugOfKey(this.#key);
     if (this.#parts === undefined) {
       const trouble = await this.#gone();
@@ -135,7 +147,7 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   async look(reason: LookReason): Promise<ServerHealth> {
-    await this.#followed.follow();
+    await this.#follow();
     await this.#parts?.catalogs.look(reason, GATEWAY_CLIENT);
     return this.health();
   }
@@ -158,7 +170,7 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Uses the stored state, like `health`. */
   async resources(): Promise<Catalog | undefined> {
-    await this.#followed.follow();
+    await this.#follow();
     const newest = this.#parts?.catalogs.newest();
     return newest && resourcesOf(newest);
   }
@@ -174,6 +186,12 @@ export class FeedObject extends DurableObject<Env> {
       // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
     } else await this.ctx.storage.deleteAll();
+  }
+
+  async #follow(): Promise<void> {
+    await this.#followed.follow();
+    // A server that had left its publisher's list may be published again.
+    if (this.#parts === undefined) this.#configure(this.#followed.config);
   }
 
   /** Makes the parts, and anew where the server is configured in another way than they were made for. */

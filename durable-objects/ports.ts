@@ -37,8 +37,15 @@ export function feedKeyOf({ name = FEED_PREFIX }: DurableObjectId): string {
   return name.slice(FEED_PREFIX.length);
 }
 
-export function feedsIn({ FEEDS }: Pick<Env, "FEEDS">): Feeds {
-  return { of: (key): Feed => called(FEEDS.getByName(feedName(key))) };
+export function feedsIn(env: Pick<Env, "FEEDS">): Feeds {
+  return { of: (key): Feed => feedAt(env, key) };
+}
+
+export function feedAt(
+  { FEEDS }: Pick<Env, "FEEDS">,
+  key: string,
+): ReturnType<Env["FEEDS"]["get"]> {
+  return called(FEEDS.getByName(feedName(key)));
 }
 
 /** @param branch 0 to `BRANCHES` - 1. */

@@ -31,7 +31,7 @@ export class CallStream {
 
 /** A request that the local server has not answered yet. */
 export interface CallInFlight {
-  readonly stream: CallStream;
+  readonly stream: Pick<CallStream, "send" | "end">;
   /** As the gateway's connector sent it, which gets it back. */
   readonly id: RequestId;
   readonly progressToken: RequestId | undefined;

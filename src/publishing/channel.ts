@@ -9,30 +9,52 @@ import { tryLossless } from "../lib/lossless-json.ts";
 import { isChangeNotice } from "../protocol/change-notices.ts";
 import { Meta, metaOf, replaceProgressToken, withMeta } from "../protocol/envelope.ts";
 import { ErrorCode, isModernErrorCode } from "../protocol/error-codes.ts";
+import type { Call } from "../protocol/exchange.ts";
+import { CLIENT_INFO } from "../protocol/gateway-info.ts";
 import {
+  type ErrorObject,
   errorReply,
   idKey,
   isRequestId,
   type JsonRpcNotification,
   type JsonRpcRequest,
+  type JsonRpcResponse,
   type Parsed,
   parseMessage,
+  type Reply,
+  replyOf,
   type RequestId,
   respond,
 } from "../protocol/json-rpc.ts";
 import { refusalOfSize } from "../protocol/publishing.ts";
+import { LATEST_MODERN } from "../protocol/revisions.ts";
 import { type CallInFlight, CallStream } from "./call-stream.ts";
 
 export interface ChannelOptions {
   readonly id: string;
   /** All requests of the modern era share it. */
   readonly isShared: boolean;
+  /** It was opened in another life of the object. */
+  readonly isKnown: boolean;
   readonly windowBytes: number;
   /** Sends a message to the local server. @returns `false` when its machine is not connected. */
   readonly send: (body: string) => boolean;
   /** Called when a discovery was refused: the local server has no modern era, so nothing is sent here again. */
   readonly onLegacy: () => void;
 }
+
+const DISCOVER = "server/discover";
+const DISCOVERY: Call = {
+  method: DISCOVER,
+  params: {
+    _meta: {
+      [Meta.protocolVersion]: LATEST_MODERN,
+      [Meta.clientCapabilities]: {},
+      [Meta.clientInfo]: CLIENT_INFO,
+    },
+  },
+};
+const KNOWN: Reply = { result: {} };
 
 /** JSON-RPC ids of other implementations may have 32 bits. */
 const MAX_FIRST_ID = 2 ** 30;
@@ -43,12 +65,15 @@ export class Channel {
   /** By the keys of the ids that the local server has. */
   readonly #calls = new Map<string, CallInFlight>();
   #standalone: CallStream | undefined;
+  /** What the local server has answered to a discovery: it is known of a channel that has stayed open. */
+  #discovery: Promise<Reply> | undefined;
   /** Another life of the object may have requests in flight: their late answers must find no call of this one. */
   #lastId = Math.floor(Math.random() * MAX_FIRST_ID);
 
   constructor(options: ChannelOptions) {
     this.id = options.id;
     this.#options = options;
+    if (options.isKnown) this.#discovery = Promise.resolve(KNOWN);
   }
 
   get callCount(): number {
@@ -77,6 +102,17 @@ export class Channel {
     });
     signal.addEventListener("abort", () => this.#abandoned(key, id), { once: true });
     return stream.response;
+  }
+
+  /**
+   * A process is another one than an hour ago, and may be of another era: it gets a request of the modern one after
+   * it has answered a discovery.
+   *
+   * @returns the error of a process that has no modern era, or that has not answered.
+   */
+  async refusal(): Promise<ErrorObject | undefined> {
+    const reply = await (this.#discovery ??= this.#discover());
+    return "error" in reply && !isModernErrorCode(reply.error.code) ? reply.error : undefined;
   }
 
   /** Sends a notification or an answer. @returns `false` when the machine is not connected. */
@@ -110,6 +146,21 @@ export class Channel {
     }
   }
 
+  #discover(): Promise<Reply> {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const id = ++this.#lastId;
+    const stream = {
+      send: (text: string) => resolve(replyOf(JSON.parse(text) as JsonRpcResponse)),
+      end: () => undefined,
+    };
+    this.#calls.set(idKey(id), { stream, id, progressToken: undefined, method: DISCOVER });
+    if (!this.#options.send(JSON.stringify({ jsonrpc: "2.0", id, ...DISCOVERY }))) {
+      this.#calls.delete(idKey(id));
+      resolve(errorReply(ErrorCode.InternalError, "is not connected"));
+    }
+    return promise;
+  }
+
   /** The channel is over: each request in flight gets an error. */
   end(sentence: string): void {
     const calls = [...this.#calls.values()];
@@ -139,7 +190,8 @@ export class Channel {
     const restored = isOwn ? text : JSON.stringify({ ...message, id: call.id });
     call.stream.send(singleLine(restored));
     call.stream.end();
-    const isRefused = call.method === "server/discover" && "error" in message;
+    if (call.method === DISCOVER) this.#discovery ??= Promise.resolve(replyOf(message));
+    const isRefused = call.method === DISCOVER && "error" in message;
     if (isRefused && this.#calls.size === 0 && !isModernErrorCode(message.error.code)) {
       this.#options.onLegacy();
     }
@@ -189,7 +241,7 @@ export class Channel {
    * Over stdio a message does not say which request it is about. Where one runs it is that one; of several, the
    * gateway judges what comes on the standalone stream.
    */
-  get #streamForUnaddressed(): CallStream | undefined {
+  get #streamForUnaddressed(): CallInFlight["stream"] | undefined {
     if (this.callCount === 1) return this.#newest?.stream;
     return this.#standalone ?? this.#newest?.stream;
   }

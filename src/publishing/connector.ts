@@ -6,6 +6,7 @@
 
 import { cleanText } from "../lib/clean-text.ts";
 import type { Sql } from "../lib/sql.ts";
+import { logUnexpected } from "../observability/unexpected.ts";
 import {
   type FrameToCommand,
   type FrameToGateway,
@@ -25,6 +26,8 @@ import type { PublishedList } from "./publisher.ts";
 /** The connection of one process of the command, which may publish several servers. */
 export interface Connection {
   readonly id: string;
+  /** The grant or key that it was opened by, and its user. */
+  readonly leases: readonly string[];
   /** When its machine was last heard of, in milliseconds since 1970. */
   readonly seenAt: number;
   send(text: string): void;
@@ -43,6 +46,9 @@ export interface ConnectorOptions {
   readonly onListed: () => void;
   /** A server that was listed before is connected again, or is not any more. */
   readonly onState: (slug: string, offline: Offline | undefined) => void;
+  /** A server has left the list: resolves when nothing is kept of what it offered. */
+  readonly onGone: (slug: string) => Promise<void>;
+  readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
 export interface Offline {
@@ -53,6 +59,8 @@ export interface Offline {
 const DAY_MS = 86_400_000;
 /** The command is heard of every 20 seconds; a machine that sleeps closes no connection. */
 const SILENT_MS = 60_000;
+/** Until what is kept of a server that has left the list is deleted once more. */
+const RETRY_MS = 10_000;
 
 type Frame<T extends FrameToGateway["t"]> = Extract<FrameToGateway, { t: T }>;
 
@@ -106,9 +114,12 @@ export class Connector {
   /** The right is over by which a connection was opened: its servers leave the list. */
   revoked(connection: Connection, reason: string): void {
     connection.close(PublishClose.revoked, reason);
-    const own = [...this.#known.values()].filter(({ socket }) => socket === connection.id);
-    for (const row of own) this.#forget(row);
-    if (own.length > 0) this.#listed();
+    this.#forgetAll(({ socket }) => socket === connection.id);
+  }
+
+  /** The same of servers whose machine was gone before the right was. @param lease grant, key or user. */
+  leaseEnded(lease: string): void {
+    this.#forgetAll(({ leases = [] }) => leases.includes(lease));
   }
 
   /** Its person ends a server. @returns `false` where there is none. */
@@ -126,16 +137,20 @@ export class Connector {
     return true;
   }
 
-  /** Servers that were offline for a day leave the list. @returns when the next one will, if any. */
+  /** Servers that were offline for a day leave the list. @returns when something is due next, if anything is. */
   sweep(): number | undefined {
-    const offline = [...this.#known.values()].flatMap((row) =>
-      row.offlineSince === undefined ? [] : [{ row, at: row.offlineSince + DAY_MS }],
+    const now = this.#options.now();
+    this.#forgetAll(({ offlineSince = now }) => offlineSince + DAY_MS <= now);
+    const due = [...this.#known.values()].flatMap(({ offlineSince }) =>
+      offlineSince === undefined ? [] : [offlineSince + DAY_MS],
     );
-    const due = offline.filter(({ at }) => at <= this.#options.now());
-    for (const { row } of due) this.#forget(row);
-    if (due.length > 0) this.#listed();
-    const rest = offline.filter((one) => !due.includes(one)).map(({ at }) => at);
-    return rest.length === 0 ? undefined : Math.min(...rest);
+    if (this.#rows.gone().length > 0) due.push(now + RETRY_MS);
+    return due.length === 0 ? undefined : Math.min(...due);
+  }
+
+  /** Deletes what is kept of servers that have left the list, where that has not worked yet. */
+  deleteKept(): void {
+    for (const name of this.#rows.gone()) this.#deleteKept(name);
   }
 
   #hello(connection: Connection, { v, name, generation, info }: Frame<"hello">): void {
@@ -147,7 +162,7 @@ export class Connector {
     const before = this.#known.get(name);
     if (before !== undefined && before.socket !== connection.id) this.#replace(before, generation);
     const row: PublishedRow = {
-      ...{ name, generation, socket: connection.id },
+      ...{ name, generation, socket: connection.id, leases: connection.leases },
       host: cleanText(info.host),
       since: before?.since ?? this.#options.now(),
     };
@@ -246,11 +261,25 @@ export class Connector {
     this.#rows.save(row);
   }
 
+  #forgetAll(isIt: (row: PublishedRow) => boolean): void {
+    const rows = [...this.#known.values()].filter(isIt);
+    for (const row of rows) this.#forget(row);
+    if (rows.length > 0) this.#listed();
+  }
+
   #forget({ name }: PublishedRow): void {
     this.#known.delete(name);
     this.#rows.delete(name);
     this.#serverOf(name).disconnected(`${slugOfPublished(name)} is not published any more`);
     this.#servers.delete(name);
+    this.#deleteKept(name);
+  }
+
+  /** The feed of a server is another object, which may be out of reach. */
+  #deleteKept(name: string): void {
+    const { waitUntil, onGone } = this.#options;
+    const deleted = onGone(slugOfPublished(name)).then(() => this.#rows.deleted(name));
+    waitUntil(deleted.catch(logUnexpected));
   }
 
   #listed(): void {

@@ -98,6 +98,11 @@ export class LocalServer {
         ? new Response(null, { status: ACCEPTED })
         : this.#options.offline();
     }
+    if (channel.id === SHARED_CHANNEL && parsed.message.method !== "server/discover") {
+      const refusal = await channel.refusal();
+      // As a legacy server of Streamable HTTP says that it knows no request without a session.
+      if (refusal !== undefined) return refused(400, ErrorCode.Transport, refusal.message);
+    }
     const response = channel.request(parsed.message, text, signal);
     if (response === undefined) return this.#options.offline();
     if (parsed.message.method === "initialize") response.headers.set("Mcp-Session-Id", channel.id);
@@ -137,21 +142,22 @@ export class LocalServer {
     }
     if (!send({ t: "open", name, channel: id })) return this.#options.offline();
     open.add(name, id);
-    return this.#make(id);
+    return this.#make(id, false);
   }
 
   /** @returns a channel that is open, made again where the object has slept since. */
   #at(id: string): Channel | undefined {
     const known = this.#channels.get(id);
     if (known !== undefined) return known;
-    return this.#options.open.has(this.#options.name, id) ? this.#make(id) : undefined;
+    return this.#options.open.has(this.#options.name, id) ? this.#make(id, true) : undefined;
   }
 
-  #make(id: string): Channel {
+  #make(id: string, isKnown: boolean): Channel {
     const { name, windowBytes, send } = this.#options;
     const channel = new Channel({
       id,
       isShared: id === SHARED_CHANNEL,
+      isKnown,
       windowBytes,
       send: (body) => send({ t: "message", name, channel: id, body }),
       onLegacy: () => this.#close(id, ""),

@@ -8,6 +8,8 @@ export interface PublishedRow extends PublishedServer {
   readonly socket: string;
   /** The process of the command, for as long as it runs. */
   readonly generation: string;
+  /** The grant or key by which it is published, and its user; absent in rows of earlier versions. */
+  readonly leases?: readonly string[];
   /** Why it is offline though its machine is connected. */
   readonly why?: "crashing";
 }
@@ -18,6 +20,7 @@ export class PublishedRows extends Records {
   static override readonly SCHEMA = [
     "CREATE TABLE IF NOT EXISTS published_1 (name TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS published_counters_1 (name TEXT PRIMARY KEY, value INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS published_gone_1 (name TEXT PRIMARY KEY) WITHOUT ROWID",
   ];
 
   all(): readonly PublishedRow[] {
@@ -25,19 +28,26 @@ export class PublishedRows extends Records {
     return rows.map(({ record }) => JSON.parse(record) as PublishedRow);
   }
 
-  find(name: string): PublishedRow | undefined {
-    const query = "SELECT record FROM published_1 WHERE name = ?";
-    const row = this.row<{ record: string }>(query, [name]);
-    return row && (JSON.parse(row.record) as PublishedRow);
-  }
-
   save(row: PublishedRow): void {
     const insert = "INSERT OR REPLACE INTO published_1 (name, record) VALUES (?, ?)";
     this.run(insert, [row.name, JSON.stringify(row)]);
   }
 
+  /** From now on it is one of `gone`. */
   delete(name: string): void {
     this.run("DELETE FROM published_1 WHERE name = ?", [name]);
+    this.run("INSERT OR IGNORE INTO published_gone_1 (name) VALUES (?)", [name]);
+  }
+
+  /** Those that have left the list, while something may be kept of what they offered. */
+  gone(): readonly string[] {
+    const rows = this.rows<{ name: string }>("SELECT name FROM published_gone_1");
+    return rows.map(({ name }) => name);
+  }
+
+  /** Nothing is kept of it any more. */
+  deleted(name: string): void {
+    this.run("DELETE FROM published_gone_1 WHERE name = ?", [name]);
   }
 
   /** Grows whenever a server comes or goes. */

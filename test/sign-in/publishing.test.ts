@@ -178,6 +178,22 @@ describe("what ends the right to publish ends it", () => {
     expect(servers).toEqual([]);
   });
 
+  test("the key of a machine that is gone already", async ({ expect }) => {
+    const { person, key, laptop } = await newPublisher("Ann");
+    const connector = env.CONNECTORS.getByName(person.id);
+    laptop.break();
+    await until(
+      async () => (await connector.list()).servers[0]?.offlineSince,
+      "the end of the connection",
+    );
+    await person.shard.endKey(person.id, key);
+    await until(
+      async () => ((await connector.list()).servers.length === 0 ? true : undefined),
+      "an empty list",
+    );
+    expect((await connector.list()).servers).toEqual([]);
+  });
+
   test("the grant of the command, and the list of other applications changes", async ({
     expect,
   }) => {

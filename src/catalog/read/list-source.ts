@@ -29,6 +29,7 @@ import {
   discover,
   forgetVerdict,
   isWorthRetrying,
+  judge,
   legacyOnly,
 } from "../../upstream/modern/discover.ts";
 import { sendModern } from "../../upstream/modern/send.ts";
@@ -72,14 +73,29 @@ export async function openListSource(
   signal: AbortSignal,
 ): Promise<ListSource> {
   if (!isLegacyRevision(revision)) {
-    const { era } = await discover(target);
-    if (era !== "legacy") return openModern(target, capabilities, signal);
+    const source = await openIfModern(target, capabilities, signal);
+    if (source !== undefined) return source;
     const declared = modernClientToLegacyServer(capabilities);
     const client = { revision: LATEST_LEGACY, capabilities: declared, clientInfo: CLIENT_INFO };
     return openEither(target, client, capabilities, signal);
   }
   const client = { revision, capabilities, clientInfo: CLIENT_INFO };
   return openEither(target, client, legacyClientToModernServer(client), signal);
+}
+
+/** @returns `undefined` for a server that has no modern era, or none any more. */
+async function openIfModern(
+  target: UpstreamTarget,
+  capabilities: JsonObject,
+  signal: AbortSignal,
+): Promise<ListSource | undefined> {
+  if ((await discover(target)).era === "legacy") return undefined;
+  try {
+    return await openModern(target, capabilities, signal);
+  } catch (error) {
+    if (!isOtherEra(error) || (await discover(target)).era !== "legacy") throw error;
+    return undefined;
+  }
 }
 
 /** @param declared the client's capabilities for a server that turns out to be modern. */
@@ -167,6 +183,7 @@ async function openModern(
   if ("error" in reply) {
     // It was a modern server an hour ago, or for other capabilities.
     forgetVerdict(target);
+    if (judge(reply).era === "legacy") throw legacyOnly(target);
     const { code } = reply.error;
     throw new UpstreamError(slug, "malformed", `answered server/discover with error ${code}`);
   }

@@ -63,6 +63,8 @@ export async function isModernOnly(error: unknown, target: UpstreamTarget): Prom
   if (!(error instanceof UpstreamError)) return false;
   const { era, transport } = target;
   if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
+  // What was known of a server that shakes no hands any more is no evidence.
+  if (verdicts.get(target.endpoint.href)?.era === "legacy") forgetVerdict(target);
   const verdict = await discover(target).catch(() => undefined); // the probe gave no evidence
   return verdict !== undefined && verdict.era !== "legacy";
 }

@@ -21,11 +21,17 @@ function toolList({ tools }: LocalServerOptions): readonly Json[] {
   return Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } }));
 }
 
-/** A server of 2025-11-25. */
+/** A server of 2025-11-25, which answers nothing before it was introduced. */
 export function legacyServer(options: LocalServerOptions): LocalServer {
+  const introduced = new Set<string>();
   return (message, channel) => {
     const { id, method, params = {} } = message;
     if (id === undefined || method === undefined) return;
+    if (method === "initialize") introduced.add(channel.id);
+    if (!introduced.has(channel.id)) {
+      channel.say({ id, error: { code: -32600, message: "Not initialized" } });
+      return;
+    }
     const answer = (result: Json): void => channel.say({ id, result });
     switch (method) {
       case "initialize":

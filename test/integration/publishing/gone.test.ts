@@ -1,0 +1,98 @@
+/** A published server that has left the list leaves nothing behind: what it offered was its person's alone. */
+
+// Has an isolate of its own: it configures the gateway anew.
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, test, vi } from "vitest";
+
+import { publishedKey } from "../../../src/upstream/server-key.ts";
+import type { Json } from "../../support/scripted-upstream-script.ts";
+import { until, within } from "../bounded.ts";
+import { modern, send } from "../client.ts";
+import { changeConfiguration } from "../configuration.ts";
+import { responseIn } from "../event-reader.ts";
+import { connectLaptop, type Laptop } from "./laptop.ts";
+import { modernServer, text, type Tool } from "./local-servers.ts";
+
+const DAY_MS = 86_400_000;
+const SECRET = "reads-my-diary";
+
+beforeAll(() => {
+  changeConfiguration({ PUBLISHING: "on" });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const read: Tool = () => text("read");
+const connector = () => env.CONNECTORS.getByName("local");
+
+async function publish(name: string): Promise<Laptop> {
+  const laptop = await connectLaptop(send);
+  await within(laptop.publish(name, modernServer({ tools: { [SECRET]: read } })), "a welcome");
+  return laptop;
+}
+
+async function list(name: string): Promise<Json | undefined> {
+  return (await responseIn(await modern({ mcp: `/mcp/my-${name}` }, "tools/list"))).result;
+}
+
+/** All that the feed of a server has stored, as text. */
+function keptOf(name: string): Promise<string> {
+  const feed = env.FEEDS.getByName(`shared ${publishedKey(`my-${name}`, "local")}`);
+  return runInDurableObject(feed, (_, { storage }) => {
+    const tables = [
+      ...storage.sql.exec<{ name: string }>(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+      ),
+    ];
+    const rows = tables.map((table) => [...storage.sql.exec(`SELECT * FROM "${table.name}"`)]);
+    return JSON.stringify(rows, (_key, value: unknown) => readable(value));
+  });
+}
+
+function readable(value: unknown): unknown {
+  return value instanceof ArrayBuffer ? new TextDecoder().decode(value) : value;
+}
+
+test("after a day without its machine, of which its list is kept", async ({ expect }) => {
+  const laptop = await publish("diary");
+  expect(await list("diary")).toMatchObject({ tools: [{ name: SECRET }] });
+  laptop.break();
+  await until(
+    async () => ((await list("diary"))?.["_meta"] === undefined ? undefined : true),
+    "a mark",
+  );
+  expect(await keptOf("diary")).toContain(SECRET);
+
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ["Date"], now: now + DAY_MS - 60_000 });
+  const stale = await list("diary");
+  expect(stale).toMatchObject({
+    tools: [{ name: SECRET }],
+    _meta: { "edgeway/servers": [{ server: "my-diary", state: "offline" }] },
+  });
+
+  vi.setSystemTime(now + DAY_MS + 1000);
+  await runDurableObjectAlarm(connector());
+  await until(async () => ((await keptOf("diary")).includes(SECRET) ? undefined : true), "nothing");
+  const { servers } = await connector().list();
+  expect(servers).toEqual([]);
+  const path = { mcp: "/mcp/my-diary" };
+  await until(async () => {
+    const response = await modern(path, "tools/list");
+    await response.body?.cancel();
+    return response.status === 404 ? true : undefined;
+  }, "no such path");
+});
+
+test("when its person ends it; and one of the name may be published anew", async ({ expect }) => {
+  await publish("again");
+  expect(await list("again")).toMatchObject({ tools: [{ name: SECRET }] });
+  expect(await keptOf("again")).toContain(SECRET);
+  await connector().end("again");
+  await until(async () => ((await keptOf("again")).includes(SECRET) ? undefined : true), "nothing");
+  const laptop = await connectLaptop(send);
+  await within(laptop.publish("again", modernServer({ tools: { other: read } })), "a welcome");
+  expect(await list("again")).toMatchObject({ tools: [{ name: "other" }] });
+});
