@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { unstable_readConfig as readConfig } from "wrangler";
 
@@ -21,13 +21,14 @@ export function bundleWorker(
   style: "minified" | "readable" = "minified",
 ): Bundle {
   const { name = "", main = "", ...rest } = readConfig({ config });
-  const args = ["deploy", "--config", config, "--dry-run", "--outdir", folder];
+  const args = ["deploy", "--config", resolve(config), "--dry-run", "--outdir", folder];
   args.push(style === "minified" ? "--minify" : "--no-minify");
   // No telemetry, no look for an update.
   const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
   const bin = `${ROOT}node_modules/.bin`;
   const env = { ...process.env, ...quiet, PATH: `${bin}:${process.env["PATH"]}` };
-  const built = spawnSync(`${bin}/wrangler`, args, { cwd: ROOT, env, encoding: "utf8" });
+  // The build command of another checkout runs there.
+  const built = spawnSync(`${bin}/wrangler`, args, { cwd: dirname(config), env, encoding: "utf8" });
   if (built.status !== 0) throw new Error(`${config} was not bundled:\n${built.stderr}`);
   return {
     name,
