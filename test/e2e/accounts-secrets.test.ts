@@ -4,16 +4,14 @@
  * in anything that it sent to another place than the one for which the secret is.
  */
 
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 
-import { Browser, type Send } from "../support/oauth-browser.ts";
+import { Browser } from "../support/oauth-browser.ts";
 import { signIn } from "../support/oauth-client.ts";
-import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
-import type { Fetch } from "../support/oauth-sdk.ts";
 import { SDK_V2 } from "../support/oauth-sdk-v2.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import type { Hit } from "../support/vendor/script.ts";
@@ -22,6 +20,7 @@ import { parametersOf, Vendor } from "../support/vendor/vendor.ts";
 import { startVendors, type Vendors } from "../support/vendor/vendors.ts";
 import { connectAccount, linkIn } from "./account-links.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
+import { Answers, databasesIn } from "./secret-search.ts";
 import { Application } from "./sign-in-suite.ts";
 
 /** What a vendor puts into its errors and headers, where nobody should repeat it. */
@@ -39,27 +38,6 @@ afterAll(async () => {
   await vendors?.stop();
   await rm(storage, { recursive: true, force: true });
 });
-
-/** Everything that the gateway answered, headers and all. */
-class Answers {
-  readonly texts: string[] = [];
-
-  readonly send: Send = async (url, request) => this.#noted(await overHttp(url, request));
-
-  readonly fetch: Fetch = async (input, init) => this.#noted(await fetch(input, init));
-
-  #noted(response: Response): Response {
-    this.texts.push(JSON.stringify([...response.headers]));
-    if (response.body === null) return response;
-    const [read, given] = response.body.tee();
-    const { status, headers } = response;
-    void new Response(read).text().then(
-      (text) => this.texts.push(text),
-      () => undefined,
-    );
-    return new Response(given, { status, headers });
-  }
-}
 
 /** A server of each kind that has secrets. */
 async function startVendorsOfAllKinds() {
@@ -110,18 +88,6 @@ function isItsPlace({ place, headers, parameters }: Hit, secret: string): boolea
     default:
       return isParameter && !isHeader;
   }
-}
-
-/** Of the objects: the configuration of the process lies beside them. */
-async function databasesIn(folder: string): Promise<readonly [name: string, bytes: Buffer][]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && entry.name.includes(".sqlite"));
-  return Promise.all(
-    files.map(async ({ parentPath, name }): Promise<[string, Buffer]> => {
-      const path = join(parentPath, name);
-      return [path, await readFile(path)];
-    }),
-  );
 }
 
 test("U34 no secret is in any line, page, error, answer or file, whatever happens on the way", async ({
