@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 import { build } from "../cli/build.mjs";
 
-const RUNS = 21;
+const RUNS = 61;
 /** By then it has read its arguments, and waits for its host. */
 const SETTLED_MS = 500;
 

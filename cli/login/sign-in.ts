@@ -1,7 +1,5 @@
 /** One login in a browser: authorization code with PKCE (OAuth 2.1, RFC 8252). */
 
-import { createHash, randomBytes } from "node:crypto";
-
 import { settleWithin } from "../../src/lib/time-out.ts";
 import type { Login, LoginFile } from "../tokens/login-file.ts";
 import { type CodeListener, listenForCode } from "./code-listener.ts";
@@ -34,6 +32,7 @@ export async function signIn(options: SignInOptions): Promise<Login> {
       : await registerClient(endpoints, signal);
   await file.change({ endpoints, clientId });
 
+  const { createHash, randomBytes } = await import("node:crypto");
   const state = randomBytes(32).toString("base64url");
   const verifier = randomBytes(32).toString("base64url");
   const listener = await listenForCode(state, endpoints.namesIssuer ? endpoints.issuer : undefined);

@@ -1,6 +1,5 @@
 /** The login at one URL, in a file that only its owner can read. A change replaces the file at once. */
 
-import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -43,17 +42,16 @@ const RETRIES = { attempts: 6, backoff: { firstMs: 10 } } as const;
 
 export class LoginFile {
   readonly #url: string;
-  readonly #path: string;
+  readonly #path: Promise<string>;
 
   /** @param folder of all logins. */
   constructor(folder: string, { href }: URL) {
     this.#url = href;
-    const name = createHash("sha256").update(href).digest("hex").slice(0, 32);
-    this.#path = join(folder, `${name}.json`);
+    this.#path = pathOf(folder, href);
   }
 
   async read(): Promise<Login> {
-    const text = await readFile(this.#path, "utf8").catch(() => "");
+    const text = await readFile(await this.#path, "utf8").catch(() => "");
     const value = tryJson(text);
     return isObject(value) && value["url"] === this.#url
       ? (value as unknown as Login)
@@ -63,11 +61,12 @@ export class LoginFile {
   /** Changes what is there now. @returns the login as it is then. */
   async change(changes: Omit<Partial<Login>, "url">): Promise<Login> {
     const login = { ...(await this.read()), ...changes };
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const made = `${this.#path}.${crypto.randomUUID()}`;
+    const path = await this.#path;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const made = `${path}.${crypto.randomUUID()}`;
     try {
       await writeFile(made, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
-      await retry(() => rename(made, this.#path), RETRIES);
+      await retry(() => rename(made, path), RETRIES);
     } finally {
       await rm(made, { force: true });
     }
@@ -75,7 +74,14 @@ export class LoginFile {
   }
 
   /** Runs work that changes the login: one process at a time. */
-  locked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    return withLock(`${this.#path}.lock`, signal, work);
+  async locked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return withLock(`${await this.#path}.lock`, signal, work);
   }
+}
+
+async function pathOf(folder: string, href: string): Promise<string> {
+  // It takes longer to load than all else of the command, and a start with a key needs no login (`npm run measure`).
+  const { createHash } = await import("node:crypto");
+  const name = createHash("sha256").update(href).digest("hex").slice(0, 32);
+  return join(folder, `${name}.json`);
 }

@@ -1,9 +1,8 @@
 /**
  * Opens a WebSocket (RFC 6455 section 4.1). Node 20 has no client of its own without a flag, and that of later
- * versions cannot send a credential in a header.
+ * versions does not tell how a server refused.
  */
 
-import { createHash, randomBytes } from "node:crypto";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
@@ -38,9 +37,13 @@ const MAX_BODY_CHARS = 4096;
 export async function dial(options: DialOptions): Promise<WebSocketConnection | Refusal> {
   const { url, headers, subprotocol, timeoutMs, signal } = options;
   signal.throwIfAborted();
-  const key = randomBytes(16).toString("base64");
   // Other commands start faster without them (`npm run measure`).
+  const { createHash, randomBytes } = await import("node:crypto");
   const http = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
+  const key = randomBytes(16).toString("base64");
+  const accept = createHash("sha1")
+    .update(key + GUID)
+    .digest("base64");
   const request = http.request(url, {
     signal,
     // Of its own: the connection is never given back.
@@ -61,7 +64,7 @@ export async function dial(options: DialOptions): Promise<WebSocketConnection | 
     const answer = await answerTo(request);
     if (!("socket" in answer)) return answer;
     const { response, socket, head } = answer;
-    const wrong = mistakeIn(response, key, subprotocol);
+    const wrong = mistakeIn(response, accept, subprotocol);
     if (wrong !== undefined) {
       socket.destroy();
       throw new Broken(wrong);
@@ -107,12 +110,9 @@ async function readRefusal(response: IncomingMessage): Promise<Refusal> {
 /** "The client MUST validate the server's response" (RFC 6455 section 4.1). */
 function mistakeIn(
   { headers }: IncomingMessage,
-  key: string,
+  accept: string,
   subprotocol: string,
 ): string | undefined {
-  const accept = createHash("sha1")
-    .update(key + GUID)
-    .digest("base64");
   if (headers.upgrade?.toLowerCase() !== "websocket") return "the upgrade is to something else";
   if (headers["sec-websocket-accept"] !== accept) return "the upgrade answers another request";
   if (headers["sec-websocket-extensions"] !== undefined) return "an extension was not offered";

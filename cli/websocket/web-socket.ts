@@ -1,6 +1,5 @@
 /** One open WebSocket, at the client's end (RFC 6455). The socket below it is Node's. */
 
-import { randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
 
 import {
@@ -109,6 +108,6 @@ export class WebSocketConnection {
 
   #write(opcode: number, payload: Uint8Array): void {
     if (this.#hasSaidClose || this.#socket.destroyed) return;
-    this.#socket.write(encodeFrame(opcode, payload, randomBytes(4)));
+    this.#socket.write(encodeFrame(opcode, payload, crypto.getRandomValues(new Uint8Array(4))));
   }
 }

@@ -82,7 +82,8 @@ export class HostFolder {
     env: Readonly<Record<string, string>>,
   ): Promise<{ readonly stdout: string }> {
     // Nothing of this machine's own: a host reads what it finds at home and in the environment.
-    const all = { PATH: process.env["PATH"], HOME: this.#path, TMPDIR: tmpdir(), ...env };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const all = { PATH, NODE_COMPILE_CACHE, HOME: this.#path, TMPDIR: tmpdir(), ...env };
     const running = run(NODE, [program, ...args], { cwd: this.#path, env: all });
     // It takes what is piped to it for a part of its prompt.
     running.child.stdin?.end();
