@@ -35,6 +35,8 @@ export interface ServerInSessionOptions {
   readonly logLevel: () => string | undefined;
   /** The resources that a session at the server is subscribed to whenever it is opened anew. */
   readonly subscriptions: () => readonly string[];
+  /** Called when such a session is subscribed to them. */
+  readonly onResubscribed: () => void;
   readonly toolFacts: ToolFactsOf;
   /** The client may use tasks at this server itself (2025-11-25, tasks). */
   readonly hasTasks: boolean;
@@ -194,6 +196,7 @@ export class ServerInSession {
 
   #sideOf(era: Era): Side {
     const { target, client, view, unsolicited, subscriptions, logLevel } = this.#options;
+    const { onResubscribed } = this.#options;
     const saved = this.#saved;
     if (era === "modern") {
       if (saved === undefined || !isSavedModern(saved)) this.#keep({ era });
@@ -204,6 +207,7 @@ export class ServerInSession {
       client,
       unsolicited: unsolicitedPeer(unsolicited, view),
       subscriptions,
+      onResubscribed,
       saved: saved === undefined || isSavedModern(saved) ? undefined : saved,
       save: (state) => this.#keep(state),
       logLevel: () => logLevel() ?? this.#logLevel,

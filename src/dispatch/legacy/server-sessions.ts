@@ -33,6 +33,7 @@ export interface ServerSessionsOptions {
   /** True when the client gets a server's notification. */
   readonly passes: (slug: string, notice: Call) => boolean;
   readonly subscriptions: (slug: string) => readonly string[];
+  readonly onResubscribed: (slug: string) => void;
 }
 
 interface Made {
@@ -138,8 +139,17 @@ export class ServerSessions {
   }
 
   #make(server: Server): ServerInSession {
-    const { scope, client, passes, maxTools, toolFacts, unsolicited, logLevel, subscriptions } =
-      this.#options;
+    const {
+      scope,
+      client,
+      passes,
+      maxTools,
+      toolFacts,
+      unsolicited,
+      logLevel,
+      subscriptions,
+      onResubscribed,
+    } = this.#options;
     const { endpoint } = scope;
     const { slug, target } = server;
     return new ServerInSession({
@@ -158,6 +168,7 @@ export class ServerSessions {
       // Several servers at one endpoint advertise no tasks: a task id would have to name its server.
       hasTasks: !endpoint.isMerged && hasOlderTasks(client.revision),
       subscriptions: () => subscriptions(slug),
+      onResubscribed: () => onResubscribed(slug),
       saved: this.#saved.get(slug),
       save: (state) => {
         // What is closed saves its end.

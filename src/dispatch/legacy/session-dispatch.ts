@@ -94,6 +94,7 @@ export class SessionDispatch implements Dispatch {
       logLevel: () => logLevel,
       passes: (slug, notice) => this.subscriptions.passes(slug, notice),
       subscriptions: (slug) => this.subscriptions.ownUris(slug),
+      onResubscribed: (slug) => this.subscriptions.resubscribed(slug),
     });
     this.#context = {
       requestScope,

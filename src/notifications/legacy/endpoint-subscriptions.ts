@@ -113,6 +113,7 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
     const honoured = await this.#subscribeAtSource({ [slug]: [topic] });
+    this.#own.covered(honoured, [uri]);
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
       await settleWithin(owning, OWN_WAIT_MS);
       return this.#doneAt(slug);
@@ -174,6 +175,12 @@ export class EndpointSubscriptions {
   /** @returns the subscriptions of the client's own session with a server, if that is opened anew. */
   ownUris(slug: string): readonly string[] {
     return this.#own.urisAt(slug);
+  }
+
+  /** That session was opened anew: of what nothing else announces, changes may have been missed. */
+  resubscribed(slug: string): void {
+    const missed = this.#own.aloneAt(slug);
+    if (missed.length > 0) this.#inbox.add(missed.map(topicOf));
   }
 
   /**
@@ -315,6 +322,7 @@ export class EndpointSubscriptions {
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         if (honoured === undefined) this.#mustRenew = true;
         else if (this.#wanted.learn(honoured)) this.#save();
+        this.#own.covered(honoured);
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
       })
       .catch(logUnexpected);

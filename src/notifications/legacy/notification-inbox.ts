@@ -73,7 +73,12 @@ export class NotificationInbox {
     // A repetition: the fan-out did not learn that the session took it.
     if (topics.length === 0 || seq <= (this.#seqs.get(slug) ?? -Infinity)) return "taken";
     this.#seqs.set(slug, seq);
-    const unsent = topics.filter(isNew);
+    return this.add(topics.filter(isNew));
+  }
+
+  /** Takes topics that have changed, from wherever that is known. */
+  add(unsent: readonly Topic[]): DeliveryAnswer {
+    if (this.isOffline) return "offline";
     if (this.#options.unsolicited.hasOpenStream()) this.#notify(unsent);
     else if (unsent.length > 0) {
       for (const topic of unsent) this.#unread.add(topic);

@@ -165,6 +165,10 @@ export class SessionSubscriptions {
     return JSON.stringify([...this.#lists]) !== before;
   }
 
+  get uris(): readonly string[] {
+    return [...this.#uris.keys()];
+  }
+
   urisOf(slug: string): string[] {
     return [...this.#uris].flatMap(([uri, owner]) => (owner === slug ? [uri] : []));
   }

@@ -193,6 +193,12 @@ export class Ledger {
       const missing = sent.filter((text) => !arrived.includes(text));
       if (missing.length > 0 && call.canResume) this.find(`${name}: lost ${missing.join(", ")}`);
     }
+    const question = this.questions.get(`${name}?`);
+    if (question?.isAccepted === true && question.answers === 0 && end !== "error") {
+      this.find(
+        `the answer to ${question.name} was taken, and neither arrived nor was said to be lost`,
+      );
+    }
     if (end === "error" && call.isKept && call.canResume && this.#wasWrittenDown(call)) {
       this.find(
         `${name} ended in an error, though its server keeps everything: ${call.error ?? ""}`,

@@ -80,6 +80,7 @@ export class ModernClient extends Actor {
     for (let tries = 0; tries < TRIES;) {
       this.#ledger.attempt(name);
       const reply = await this.#send(name, events, round);
+      const given = Object.keys((round["inputResponses"] ?? {}) as Json);
       if (reply === undefined) {
         // The first round may have run. A later one is known by its state, unless its server forgets.
         if (round["requestState"] === undefined || isModern) break;
@@ -90,18 +91,23 @@ export class ModernClient extends Actor {
       } else if (reply.result?.resultType !== "input_required") {
         this.#ledger.ended(name, "result");
         return;
-      } else round = await this.#answers(reply.result);
+      } else round = await this.#answers(reply.result, given.length > 0);
       await this.sleep(this.upTo(this.habits.reconnectMs));
     }
     this.#ledger.ended(name, "unknown");
   }
 
-  async #answers({
-    requestState,
-    inputRequests = {},
-  }: NonNullable<Reply["result"]>): Promise<Json> {
+  /** @param hasAnswered the round before had answers, which were taken. */
+  async #answers(
+    { requestState, inputRequests = {} }: NonNullable<Reply["result"]>,
+    hasAnswered: boolean,
+  ): Promise<Json> {
     const asked = Object.entries(inputRequests);
-    for (const [, { params }] of asked) this.#ledger.shownAgain(this.#questionIn(params));
+    for (const [, { params }] of asked) {
+      const question = this.#questionIn(params);
+      if (hasAnswered) this.#ledger.shown(question);
+      else this.#ledger.shownAgain(question);
+    }
     await this.sleep(this.upTo(500));
     const answer = { action: "accept", content: { value: "yes" } };
     return {
