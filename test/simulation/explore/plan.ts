@@ -4,6 +4,7 @@ import type { LegacyClientHabits } from "../outside/legacy-client.ts";
 import type { LegacyServerHabits } from "../outside/legacy-server.ts";
 import type { ModernClientHabits } from "../outside/modern-client.ts";
 import type { ModernServerHabits } from "../outside/modern-server.ts";
+import type { SseClientHabits } from "../outside/sse-client.ts";
 import { Random } from "../platform/random.ts";
 
 export const FAULTS = [
@@ -63,7 +64,7 @@ interface PlannedFault {
 }
 
 type ServerHabits = LegacyServerHabits | ModernServerHabits;
-type ClientHabits = LegacyClientHabits | ModernClientHabits;
+type ClientHabits = LegacyClientHabits | ModernClientHabits | SseClientHabits;
 
 export interface Plan {
   readonly seed: number;
@@ -91,7 +92,27 @@ export function planOf(seed: number): Plan {
     times: random.pick([1, 1, 2, 8]),
   }));
   const delayMs = random.pick([0, 2, 30, 400]);
-  return withChanges({ seed, servers, clients, faults, delayMs }, new Random(seed * 6029 + 3));
+  const plan = { seed, servers, clients, faults, delayMs };
+  return withSse(withChanges(plan, new Random(seed * 6029 + 3)), new Random(seed * 4993 + 11));
+}
+
+/** In some plans, servers and clients speak HTTP+SSE of 2024-11-05. */
+function withSse(plan: Plan, random: Random): Plan {
+  if (random.chance(0.75)) return plan;
+  const servers = plan.servers.map((server): ServerHabits => {
+    if (server.era === "modern" || random.chance(0.3)) return server;
+    const lacks = { hasEventIds: false, primes: false, letsPoll: false, repeats: false };
+    return { ...server, ...lacks, hasSessions: true, isSse: true };
+  });
+  const clients = plan.clients.map((client) => {
+    if (random.chance(0.4)) {
+      // What a server asks on its one stream reaches such a client on its standalone stream.
+      return client.era === "legacy" ? { ...client, listens: true } : client;
+    }
+    const { calls, events, isHasty, server } = client;
+    return { era: "sse", calls, events, isHasty, server, restMs: random.pick([0, 2000]) } as const;
+  });
+  return { ...plan, servers, clients };
 }
 
 /** In half of the plans, something changes at the servers, and clients subscribe to it. */

@@ -5,6 +5,7 @@ import { LegacyServer } from "../outside/legacy-server.ts";
 import { Ledger } from "../outside/ledger.ts";
 import { ModernClient } from "../outside/modern-client.ts";
 import { ModernServer } from "../outside/modern-server.ts";
+import { SseClient } from "../outside/sse-client.ts";
 import type { Program } from "../platform/isolate.ts";
 import type { Step } from "../platform/scheduler.ts";
 import { World } from "../platform/world.ts";
@@ -87,6 +88,7 @@ export async function play(
       isDone: () => servers.every(({ changing }) => changing.isDone),
     };
     const parts = { ledger, server: facts };
+    if (habits.era === "sse") return new SseClient(world, `client${index}`, habits, parts);
     return habits.era === "modern"
       ? new ModernClient(world, `client${index}`, habits, parts)
       : new LegacyClient(world, `client${index}`, habits, parts);

@@ -194,7 +194,7 @@ export class Ledger {
       if (missing.length > 0 && call.canResume) this.find(`${name}: lost ${missing.join(", ")}`);
     }
     const question = this.questions.get(`${name}?`);
-    if (question?.isAccepted === true && question.answers === 0 && end !== "error") {
+    if (question?.isAccepted === true && question.answers === 0 && end === "result") {
       this.find(
         `the answer to ${question.name} was taken, and neither arrived nor was said to be lost`,
       );
@@ -205,4 +205,9 @@ export class Ledger {
       );
     }
   }
+}
+
+/** At an endpoint of several servers, the gateway says who asks. */
+export function questionIn(message: unknown): string {
+  return String(message).replace(/^\[\w+\] /, "");
 }

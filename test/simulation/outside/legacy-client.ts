@@ -5,7 +5,7 @@
 
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
-import type { Ledger } from "./ledger.ts";
+import { type Ledger, questionIn } from "./ledger.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { LegacySession, readMessages, type ReadResult } from "./legacy-session.ts";
 import { LegacySubscriber } from "./legacy-subscriber.ts";
@@ -242,9 +242,4 @@ export class LegacyClient extends Actor {
       await this.sleep(this.upTo(this.habits.reconnectMs));
     }
   }
-}
-
-/** At an endpoint of several servers, the gateway says who asks. */
-function questionIn(message: unknown): string {
-  return String(message).replace(/^\[\w+\] /, "");
 }

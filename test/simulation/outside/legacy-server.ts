@@ -25,6 +25,8 @@ export interface LegacyServerHabits extends ChangeHabits {
   readonly asks: boolean;
   /** Sends some messages a second time when a stream is resumed. */
   readonly repeats: boolean;
+  /** Speaks HTTP+SSE of 2024-11-05: one stream carries everything, and is the session. */
+  readonly isSse?: boolean;
   /** Knows no session any more after a restart. */
   readonly forgets?: boolean;
   /** The longest pause before it does the next thing, in milliseconds. */
@@ -64,7 +66,7 @@ export class LegacyServer extends Actor {
       this.#announce(method, uri),
     );
     const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
-    this.url = `http://${host}/mcp`;
+    this.url = `http://${host}/${habits.isSse === true ? "sse" : "mcp"}`;
     world.network.hosts.set(host, {
       context: () => this.context,
       serve: (request) => this.#serve(request),
@@ -78,14 +80,49 @@ export class LegacyServer extends Actor {
 
   override restart(): void {
     super.restart();
-    if (this.habits.forgets === true) {
+    if (this.habits.forgets === true || this.habits.isSse === true) {
       this.#sessions.clear();
       this.#streams.clear();
     }
     this.changing.start();
   }
 
-  async #serve(request: Request): Promise<Response> {
+  #serve(request: Request): Promise<Response> {
+    if (this.habits.isSse !== true) return this.#serveStreamable(request);
+    const name = new URL(request.url).searchParams.get("session");
+    if (name !== null) return this.#serveSse(name, request);
+    const isGet = request.method === "GET";
+    return Promise.resolve(isGet ? this.#openSse() : new IsolateResponse(null, { status: 405 }));
+  }
+
+  /** The stream is the session: it ends with it. */
+  #openSse(): Response {
+    const stream = this.#newStream(`sse-${this.world.scheduler.number("session")}`);
+    this.#sessions.set(stream.name, { uris: new Set(), standalone: stream });
+    const response = this.#open(stream, 0, () => this.#sessions.delete(stream.name));
+    const endpoint = `event: endpoint\ndata: /sse?session=${stream.name}\n\n`;
+    stream.reader?.enqueue(encoder.encode(endpoint));
+    return response;
+  }
+
+  async #serveSse(name: string, request: Request): Promise<Response> {
+    const session = this.#sessions.get(name);
+    if (session?.standalone === undefined) return new IsolateResponse(null, { status: 404 });
+    const message = (await request.json()) as Json;
+    const stream = session.standalone;
+    this.note(`gets ${JSON.stringify(message)}`);
+    if (message["method"] === "tools/call") void this.#work(message, stream, request);
+    else {
+      const reply =
+        message["method"] === "initialize"
+          ? this.#introduction(message)
+          : this.#reply(message, session);
+      if (reply !== undefined) this.#emit(stream, reply);
+    }
+    return new IsolateResponse("Accepted", { status: 202 });
+  }
+
+  async #serveStreamable(request: Request): Promise<Response> {
     const session = request.headers.get("mcp-session-id");
     const isKnown = !this.habits.hasSessions || (session !== null && this.#sessions.has(session));
     if (request.method === "DELETE") {
@@ -99,22 +136,24 @@ export class LegacyServer extends Actor {
     this.note(`gets ${JSON.stringify(message)}`);
     if (message["method"] === "initialize") return this.#initialize(message);
     if (!isKnown) return new IsolateResponse(null, { status: session === null ? 400 : 404 });
-    if (message["method"] === undefined) {
-      this.#answers.get(String(message["id"]))?.(message);
-      return new IsolateResponse(null, { status: 202 });
-    }
-    if (message["id"] === undefined) return new IsolateResponse(null, { status: 202 });
     if (message["method"] === "tools/call") return this.#call(message, request);
-    const params = (message["params"] ?? {}) as Json;
-    const uri = String(params["uri"]);
-    const uris = this.#sessions.get(session ?? "")?.uris;
-    if (message["method"] === "resources/subscribe") uris?.add(uri);
-    if (message["method"] === "resources/unsubscribe") uris?.delete(uri);
-    const result = this.changing.answer(message["method"], params) ?? {};
-    return IsolateResponse.json({ jsonrpc: "2.0", id: message["id"], result });
+    const reply = this.#reply(message, this.#sessions.get(session ?? ""));
+    return reply === undefined
+      ? new IsolateResponse(null, { status: 202 })
+      : IsolateResponse.json(reply);
   }
 
-  #initialize({ id, params }: Json): Response {
+  /** @returns the answer to a request. */
+  #reply({ id, method, params = {} }: Json, session: Session | undefined): Json | undefined {
+    if (method === undefined) this.#answers.get(id as string)?.({});
+    if (method === undefined || id === undefined) return undefined;
+    const { uri = "" } = params as { readonly uri?: string };
+    if (method === "resources/subscribe") session?.uris.add(uri);
+    if (method === "resources/unsubscribe") session?.uris.delete(uri);
+    return { jsonrpc: "2.0", id, result: this.changing.answer(method, params as Json) ?? {} };
+  }
+
+  #introduction({ id, params }: Json): Json {
     const { protocolVersion } = params as { protocolVersion: string };
     const result = {
       protocolVersion,
@@ -124,13 +163,17 @@ export class LegacyServer extends Actor {
       },
       serverInfo: { name: this.name, version: "1" },
     };
+    return { jsonrpc: "2.0", id, result };
+  }
+
+  #initialize(message: Json): Response {
     const headers: Record<string, string> = {};
     if (this.habits.hasSessions) {
       const session = `${this.name}-${this.world.scheduler.number("session")}`;
       this.#sessions.set(session, { uris: new Set(), standalone: undefined });
       headers["mcp-session-id"] = session;
     }
-    return IsolateResponse.json({ jsonrpc: "2.0", id, result }, { headers });
+    return IsolateResponse.json(this.#introduction(message), { headers });
   }
 
   /** The stream that belongs to no request, or the rest of one that broke. */
@@ -168,7 +211,7 @@ export class LegacyServer extends Actor {
     return stream;
   }
 
-  #open(stream: Stream, after: number): Response {
+  #open(stream: Stream, after: number, onGone?: () => void): Response {
     this.#close(stream);
     const body = new ReadableStream<Uint8Array>({
       start: (reader) => {
@@ -178,21 +221,25 @@ export class LegacyServer extends Actor {
       },
       cancel: () => {
         stream.reader = undefined;
+        onGone?.();
       },
     });
     return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
   }
 
-  #call({ id, params }: Json, request: Request): Response {
-    const given = params as { arguments: { call: string; events: number }; _meta?: Json };
-    const { call, events } = given.arguments;
-    this.#ledger.ran(call, connectionOf(request));
+  #call(message: Json, request: Request): Response {
     const stream = this.#newStream(`call-${this.world.scheduler.number("call stream")}`);
     const response = this.#open(stream, 0);
     if (this.habits.primes) this.#emit(stream, "");
-    const token = given._meta?.["progressToken"];
-    void this.#run({ id, call, events, token, stream });
+    void this.#work(message, stream, request);
     return response;
+  }
+
+  #work({ id, params }: Json, stream: Stream, request: Request): Promise<void> {
+    const given = params as { arguments: { call: string; events: number }; _meta?: Json };
+    const { call, events } = given.arguments;
+    this.#ledger.ran(call, connectionOf(request));
+    return this.#run({ id, call, events, token: given._meta?.["progressToken"], stream });
   }
 
   async #run(run: {
@@ -216,9 +263,9 @@ export class LegacyServer extends Actor {
       this.#emit(stream, { jsonrpc: "2.0", method: "notifications/progress", params });
     }
     const result = { content: [{ type: "text", text: call }] };
-    stream.isOver = true;
+    stream.isOver = this.habits.isSse !== true;
     this.#emit(stream, { jsonrpc: "2.0", id, result });
-    this.#close(stream);
+    if (stream.isOver) this.#close(stream);
   }
 
   async #ask(call: string, stream: Stream): Promise<void> {

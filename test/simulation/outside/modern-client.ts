@@ -2,7 +2,7 @@
 
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
-import type { Ledger } from "./ledger.ts";
+import { type Ledger, questionIn } from "./ledger.ts";
 import { sendModern } from "./modern-request.ts";
 import { ModernSubscriber } from "./modern-subscriber.ts";
 import type { ServerFacts } from "./server-facts.ts";
@@ -80,7 +80,7 @@ export class ModernClient extends Actor {
     for (let tries = 0; tries < TRIES;) {
       this.#ledger.attempt(name);
       const reply = await this.#send(name, events, round);
-      const given = Object.keys((round["inputResponses"] ?? {}) as Json);
+      const given = Object.keys(round["inputResponses"] ?? {});
       if (reply === undefined) {
         // The first round may have run. A later one is known by its state, unless its server forgets.
         if (round["requestState"] === undefined || isModern) break;
@@ -104,7 +104,7 @@ export class ModernClient extends Actor {
   ): Promise<Json> {
     const asked = Object.entries(inputRequests);
     for (const [, { params }] of asked) {
-      const question = this.#questionIn(params);
+      const question = questionIn(params["message"]);
       if (hasAnswered) this.#ledger.shown(question);
       else this.#ledger.shownAgain(question);
     }
@@ -114,10 +114,6 @@ export class ModernClient extends Actor {
       requestState,
       inputResponses: Object.fromEntries(asked.map(([key]) => [key, answer])),
     };
-  }
-
-  #questionIn({ message }: Json): string {
-    return String(message).replace(/^\[\w+\] /, "");
   }
 
   /** @returns `undefined` when the connection broke before the reply. */
