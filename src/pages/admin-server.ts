@@ -41,7 +41,12 @@ export const showAdminServer = operating(async (visit) => {
     added:
       added &&
       addedServerPart({
-        ...{ now: known.now, csrf: visitor.formToken, added },
+        ...{
+          now: known.now,
+          csrf: visitor.formToken,
+          added,
+          hasSignIn: context.auth !== undefined,
+        },
         changedBy: changedBy(added.changedBy, visitor.person, names),
       }),
     label: added?.label,

@@ -83,7 +83,8 @@ export const reviewEdit = changing(async (submission, server) => {
   const text = carriedText({ slug, revision, edit, probe });
   const view = editReviewView({
     ...{ now: Date.now(), csrf: visitor.formToken, nav: await adminNav(submission), server },
-    ...{ outcome, probe, sealed: await added.sealPasted(visitor.person, text) },
+    ...{ outcome, probe, hasSignIn: context.auth !== undefined },
+    ...{ sealed: await added.sealPasted(visitor.person, text) },
   });
   return respondTo(submission, view);
 }, PASTE_BYTES);

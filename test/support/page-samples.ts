@@ -257,7 +257,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...ADDED_MODELS.review,
     probe: undefined,
     outcome: {
-      ...{ label: HOSTILE, reach: "changed" },
+      ...{ entry: {}, reach: "changed" },
       differences: [{ what: HOSTILE, before: HOSTILE, after: HOSTILE }],
     },
   }),

@@ -153,10 +153,24 @@ export function resolveAdded(
     place: "",
     problems: sentences,
   });
-  const refusal = server && judgeEgress(server.target.endpoint, egress);
-  if (refusal !== undefined) sentences.push(`${slug}.url: ${refusal}`);
+  for (const [key, address] of server === undefined ? [] : addressesOf(server)) {
+    const refusal = URL.canParse(address) ? judgeEgress(new URL(address), egress) : undefined;
+    if (refusal !== undefined) sentences.push(`${slug}.${key}: ${refusal}`);
+  }
   if (server === undefined || sentences.length > 0) return { sentences };
   return { server: label === undefined ? server : { ...server, label }, prefix: server.prefix };
+}
+
+/** All that the gateway fetches for a server without having been told of it by a document that was judged. */
+function addressesOf({ target, auth }: Server): readonly (readonly [key: string, url: string])[] {
+  const own = [["url", target.endpoint.href]] as const;
+  if (!("oauth" in auth)) return own;
+  const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = auth.oauth;
+  const given = { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint };
+  const addresses = Object.entries(given).flatMap(([key, url]) =>
+    url === undefined ? [] : [[`oauth.${key}`, url] as const],
+  );
+  return [...own, ...addresses];
 }
 
 /**

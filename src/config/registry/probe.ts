@@ -1,5 +1,6 @@
 /** A bounded look at a server that serves nobody yet: how it is spoken to, and what it offers. */
 
+import { needsVault } from "../../accounts/settings.ts";
 import type { Item } from "../../catalog/catalog.ts";
 import { readCatalog } from "../../catalog/read/read-catalog.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
@@ -18,9 +19,13 @@ const MAX_NAMES = 12;
 const MAX_NAME_CHARS = 60;
 const CLIENT = clientKind(LATEST_MODERN, { elicitation: { form: {}, url: {} } });
 
+const BY_ACCOUNTS = "It is used with accounts alone, so no request was sent.";
+
 /** It never rejects. */
 export async function probe(server: Server, limits: Limits): Promise<ProbeReport> {
   const at = Date.now();
+  // Without a credential no request goes to a server that demands accounts.
+  if (needsVault(server.auth)) return { at, outcome: "login", message: BY_ACCOUNTS };
   const catalogSeconds = Math.min(limits.catalogSeconds, PROBE_SECONDS);
   try {
     const { catalog, found } = await abortAfter(PROBE_SECONDS * 1000, (signal) =>
@@ -51,7 +56,7 @@ function failureOf(error: unknown): Pick<ProbeReport, "outcome" | "message"> {
   if (error instanceof UpstreamError) {
     const { failure, message } = error;
     const wantsLogin = failure === "unauthorized" || failure === "account";
-    return { outcome: wantsLogin ? "login" : "failed", message };
+    return wantsLogin ? { outcome: "login" } : { outcome: "failed", message };
   }
   const isLate = error instanceof Error && error.message.startsWith("Not done in");
   if (!isLate) logUnexpected(error);

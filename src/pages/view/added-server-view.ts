@@ -22,6 +22,8 @@ export interface AddedServerPart {
   readonly added: Revised<AddedServer>;
   /** Who changed it last, by name. */
   readonly changedBy: string;
+  /** People sign in here, so they can have accounts at it. */
+  readonly hasSignIn: boolean;
 }
 
 const PROVENANCES = {
@@ -32,8 +34,8 @@ const PROVENANCES = {
 const MAX_MESSAGE = 600;
 
 export function addedServerPart(model: AddedServerPart): Html {
-  const { added, csrf, now } = model;
-  const { slug, state, revision, probe } = added;
+  const { added, csrf, now, hasSignIn } = model;
+  const { slug, state, revision, probe, entry } = added;
   const fields = { csrf, revision: String(revision) };
   const action = addedServerPath(slug, "state");
   return html`${part(
@@ -69,7 +71,7 @@ export function addedServerPart(model: AddedServerPart): Html {
         { action: addedServerPath(slug, "remove"), label: "Remove it", about: slug, fields },
       )}`,
   )}
-  ${state !== "live" && probe !== undefined && probePart(probe, now)}`;
+  ${state !== "live" && probe !== undefined && probePart(probe, { now, hasSignIn, auth: entry["auth"] })}`;
 }
 
 function factsOf({ added, changedBy, now }: AddedServerPart): Fact[] {
@@ -102,10 +104,17 @@ const OFFERS = [
   ["prompts", "Prompts"],
 ] as const;
 
+interface Probed {
+  readonly now: number;
+  readonly hasSignIn: boolean;
+  /** `auth` of the entry. */
+  readonly auth: unknown;
+}
+
 /** @param said what was done to find it. */
 export function probePart(
   { at, outcome, message, era, transport, offers }: ProbeReport,
-  now: number,
+  { now, ...known }: Probed,
   said = "Requests were sent to its address alone. It has served nobody.",
 ): Html {
   const [word, look] = OUTCOMES[outcome];
@@ -128,7 +137,26 @@ export function probePart(
   ];
   return part(
     "What was found",
-    said,
-    factList(facts.filter((fact) => fact !== undefined && fact !== false)),
+    outcome === "login" && message !== undefined ? undefined : said,
+    html`${factList(facts.filter((fact) => fact !== undefined && fact !== false))}
+    ${outcome === "login" && html`<p>${loginAdvice(known)}</p>`}`,
   );
+}
+
+/** What a server that wants a login needs to be of use. */
+function loginAdvice({ auth, hasSignIn }: Omit<Probed, "now">): string {
+  switch (auth) {
+    case "oauth":
+      return "Once it is served, each person is asked to connect their own account at it.";
+    case "key":
+      return "Once it is served, each person is asked for their own key.";
+    case "oauth-shared":
+      return "Once it is served, connect the account that all share, on this page.";
+    case "client-credentials":
+      return "Once it is served, the gateway signs in there by itself.";
+    default:
+      return hasSignIn
+        ? "To be of use, it needs a token, entered as a header under Change, or accounts: choose there whether each person connects their own, or one is for everybody."
+        : 'To be of use, it needs a token, entered as a header under Change. Accounts that people connect take sign-in (AUTH_MODE = "oauth").';
+  }
 }

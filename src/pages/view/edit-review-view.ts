@@ -14,10 +14,12 @@ export interface EditReviewView extends PageContext {
   readonly server: Revised<AddedServer>;
   readonly outcome: Pick<
     Extract<Edited, { readonly kind: "edited" }>,
-    "differences" | "reach" | "label"
+    "differences" | "reach" | "entry"
   >;
   /** What was found at the server as it would be; absent where it was not looked at. */
   readonly probe: ProbeReport | undefined;
+  /** People sign in here, so they can have accounts at it. */
+  readonly hasSignIn: boolean;
   /** The edit, sealed. */
   readonly sealed: string;
 }
@@ -25,7 +27,7 @@ export interface EditReviewView extends PageContext {
 const MAX_VALUE = 2048;
 
 export function editReviewView(model: EditReviewView): View {
-  const { csrf, now, nav, server, outcome, probe, sealed } = model;
+  const { csrf, now, nav, server, outcome, probe, sealed, hasSignIn } = model;
   const { slug, revision, label } = server;
   const body = html`
     <p class="small back">
@@ -48,7 +50,7 @@ export function editReviewView(model: EditReviewView): View {
           </p>`
         : probePart(
             probe,
-            now,
+            { now, hasSignIn, auth: outcome.entry["auth"] },
             "Requests were sent to its address as it would be, with what you have entered.",
           )
     }
