@@ -57,48 +57,42 @@ export function problemOfAnswer(url: URL, answer: Answer): string | undefined {
   return `${url.href} answers, but not as a gateway does (status ${status}, ${type || "no type"}). ${RIGHT_ADDRESS}`;
 }
 
-/** By codes of Node and of its fetch. */
-const FAILURES: readonly (readonly [RegExp, (url: URL) => string])[] = [
-  [
-    /^ECONNREFUSED$/,
-    ({ host }) => `Nothing listens at ${host}. Does the gateway run, and is that its port?`,
-  ],
-  [
-    /^(?:ENOTFOUND|EAI_AGAIN)$/,
-    ({ hostname }) =>
-      `The name ${hostname} is not known. Is it written right, and is this machine online?`,
-  ],
-  [
-    /^(?:EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
-    ({ host }) => `${host} cannot be reached. Is this machine online, and in the right network?`,
-  ],
-  [
-    /^(?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
-    ({ host }) =>
-      `${host} does not speak https. A gateway on this machine is reached by http://${host}`,
-  ],
-  [
-    BAD_CERTIFICATE,
-    ({ host }) =>
-      `The certificate of ${host} is not trusted here. If it is signed by an authority of your own, set NODE_EXTRA_CA_CERTS to its file`,
-  ],
-  [
-    /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/,
-    ({ host }) =>
-      `${host} closes the connection without an answer. Is it a gateway, and is it http that it speaks?`,
-  ],
-  [
-    /^status (?:502|504|52\d|530)$/,
-    ({ host }) =>
-      `A proxy at ${host} does not reach the gateway behind it. Its operator has to look`,
-  ],
-  [/^status 503/, ({ href }) => `${href} cannot serve now. ${OPERATOR}`],
-];
-
 /** @param reason of a request that had no answer: a code, or a sentence of ours, which is returned. */
 export function problemOfFailure(url: URL, reason: string): string {
-  const known = FAILURES.find(([pattern]) => pattern.test(reason))?.[1](url);
+  const known = failures(url).find(([pattern]) => pattern.test(reason))?.[1];
   return known === undefined ? reason : `${known} (${short(reason)})`;
+}
+
+/** By codes of Node and of its fetch. */
+function failures({ href, host, hostname }: URL): readonly (readonly [RegExp, string])[] {
+  return [
+    [/^ECONNREFUSED$/, `Nothing listens at ${host}. Does the gateway run, and is that its port?`],
+    [
+      /^(?:ENOTFOUND|EAI_AGAIN)$/,
+      `The name ${hostname} is not known. Is it written right, and is this machine online?`,
+    ],
+    [
+      /^(?:EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+      `${host} cannot be reached. Is this machine online, and in the right network?`,
+    ],
+    [
+      /^(?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
+      `${host} does not speak https. A gateway on this machine is reached by http://${host}`,
+    ],
+    [
+      BAD_CERTIFICATE,
+      `The certificate of ${host} is not trusted here. If it is signed by an authority of your own, set NODE_EXTRA_CA_CERTS to its file`,
+    ],
+    [
+      /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/,
+      `${host} closes the connection without an answer. Is it a gateway, and is it http that it speaks?`,
+    ],
+    [
+      /^status (?:502|504|52\d|530)$/,
+      `A proxy at ${host} does not reach the gateway behind it. Its operator has to look`,
+    ],
+    [/^status 503/, `${href} cannot serve now. ${OPERATOR}`],
+  ];
 }
 
 export function silence({ host }: URL, seconds: number): string {

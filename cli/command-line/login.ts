@@ -2,6 +2,7 @@
 
 import { createInterface } from "node:readline";
 
+import { reasonOf } from "../http/failures.ts";
 import { isSomebodyThere } from "../login/browser-command.ts";
 import { openBrowser } from "../login/browser.ts";
 import type { CodeListener } from "../login/code-listener.ts";
@@ -64,7 +65,7 @@ export function logout(url: URL, environment: Environment): Promise<number> {
     try {
       await end(before, signal);
     } catch (error) {
-      notice(`the gateway could not be told (${String(error)})`);
+      notice(`the gateway could not be told (${reasonOf(error)})`);
       notice(`disconnect this machine at ${url.origin}/account`);
       return 1;
     }

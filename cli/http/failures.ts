@@ -44,6 +44,10 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** It is judged before anything is sent. */
 export const BAD_CERTIFICATE = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
 

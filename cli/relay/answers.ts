@@ -3,7 +3,7 @@
 import { mediaType } from "../../src/lib/media-type.ts";
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
 import { readEvents } from "../http/event-stream.ts";
-import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
+import { Broken, LoginNeeded, NotReached, reasonOf } from "../http/failures.ts";
 import { readBody } from "../http/gateway.ts";
 import { memberText } from "../stdio/json-text.ts";
 import { type Message, readMessage, withId } from "../stdio/message.ts";
@@ -62,7 +62,7 @@ function sentenceOf(error: unknown, { href }: URL): readonly [code: number, sent
   if (error instanceof NotReached || error instanceof LoginNeeded) {
     return [ErrorCode.Transport, error.message];
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   if (!(error instanceof Broken)) return [ErrorCode.InternalError, reason];
   const unknown = `The connection to ${href} broke before the answer came (${reason}); whether the call ran is unknown`;
   return [ErrorCode.InternalError, unknown];

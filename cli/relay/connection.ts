@@ -4,6 +4,7 @@
  */
 
 import { settleWithin } from "../../src/lib/time-out.ts";
+import { unlessAborted } from "../../src/lib/unless-aborted.ts";
 import type { Gateway } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
 import type { Host } from "../stdio/host.ts";
@@ -35,10 +36,8 @@ export class Connection {
 
   /** Resolves when the host has gone, and all is taken back. @param stop ends it earlier. */
   async run(stop: AbortSignal): Promise<void> {
-    const stopped = new Promise<void>((resolve) => {
-      stop.addEventListener("abort", () => resolve(), { once: true });
-    });
-    await Promise.race([this.#host.read((line) => this.#take(line)), stopped]);
+    const reading = this.#host.read((line) => this.#take(line));
+    await unlessAborted(reading, stop).catch(() => undefined);
     if (!stop.aborted) await settleWithin(this.#calls.settled(), GRACE_MS);
     await settleWithin(
       this.#close().catch(() => undefined),

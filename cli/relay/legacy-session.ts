@@ -4,7 +4,7 @@
  * begun anew with the host's own `initialize`.
  */
 
-import { Broken, NotReached } from "../http/failures.ts";
+import { Broken, NotReached, reasonOf } from "../http/failures.ts";
 import { type Gateway, type GatewayRequest, readBody } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
 import {
@@ -211,8 +211,7 @@ export class LegacySession {
     await failWith(this.#calls, asked, error, this.#gateway.url);
     if (asked.length > 0) return;
     const names = message.parts.map((part) => ("method" in part ? part.method : "an answer"));
-    const why = error instanceof Error ? error.message : String(error);
-    this.#options.notice(`${names.join(", ")} was not taken (${why})`);
+    this.#options.notice(`${names.join(", ")} was not taken (${reasonOf(error)})`);
   }
 }
 

@@ -6,7 +6,7 @@
 import { sleep } from "../../src/lib/sleep.ts";
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
 import { readEvents } from "../http/event-stream.ts";
-import { Broken, LoginNeeded } from "../http/failures.ts";
+import { Broken, LoginNeeded, reasonOf } from "../http/failures.ts";
 import { type Gateway, readBody } from "../http/gateway.ts";
 import { isModern, modernHeaders } from "../http/modern-headers.ts";
 import { memberText } from "../stdio/json-text.ts";
@@ -61,7 +61,7 @@ export class ModernRequests {
     this.#post(text, headers, this.#closed.signal, deadlineOf(this.#options))
       .then((response) => response.body?.cancel())
       .catch((error: unknown) =>
-        this.#options.notice(`${method} was not taken (${String(error)})`),
+        this.#options.notice(`${method} was not taken (${reasonOf(error)})`),
       );
   }
 
