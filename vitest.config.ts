@@ -34,6 +34,7 @@ const LONGEST = [
   "test/conformance/published.test.ts",
   "test/e2e/publishing.test.ts",
   "test/e2e/publishing-killing.test.ts",
+  "test/e2e/hosts.test.ts",
 ];
 
 function rank({ moduleId }: TestSpecification): number {
