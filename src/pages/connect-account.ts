@@ -30,11 +30,8 @@ import { auditedAs, respondTo } from "./page-visitor.ts";
 import { formActionsFor, notFound, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
 import { isWorking } from "./view/account-parts.ts";
-import {
-  type ConnectAccountView,
-  connectAccountView,
-  connectedView,
-} from "./view/connect-account-view.ts";
+import { connectedView } from "./view/connected-view.ts";
+import { type ConnectAccountView, connectAccountView } from "./view/connect-account-view.ts";
 import { PATHS } from "./view/paths.ts";
 
 /**

@@ -9,6 +9,8 @@ import { afterEach, beforeEach, describe, test } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { Browser } from "../support/oauth-browser.ts";
 import type { Cookie } from "../support/oauth-cookies.ts";
+import { signIn } from "../support/oauth-client.ts";
+import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { startGateway } from "../support/servers.ts";
 import {
@@ -19,6 +21,8 @@ import {
   STORED_ORIGIN,
   STORED_SERVERS,
 } from "../support/stored-gateway.ts";
+import { Vendor } from "../support/vendor/vendor.ts";
+import { startVendors, type Vendors } from "../support/vendor/vendors.ts";
 import { useGateway } from "../support/use-gateway.ts";
 
 let folder: string;
@@ -110,4 +114,62 @@ test("another OWNER_CODE ends what began under the earlier one", async ({ expect
   const kept = await deployedWith({ OWNER_CODE }, useGateway);
   const good = await deployedWith({ OWNER_CODE: newKey() }, (at) => goodOf(kept, at));
   expect(good).toEqual(NOTHING);
+});
+
+describe("VAULT_SECRET", () => {
+  const KEY = "tea-key-of-the-first-day";
+  let vendors: Vendors;
+  let tea: Vendor;
+  let browser: Browser;
+
+  beforeEach(async () => {
+    vendors = await startVendors();
+    tea = await Vendor.take(vendors.origin, { keys: { [`Bearer ${KEY}`]: "alice" } });
+  });
+  afterEach(() => vendors.stop());
+
+  async function addServer(address: string): Promise<void> {
+    browser = new Browser(address, overHttp);
+    await signIn(browser, OWNER_CODE);
+    const list = await browser.visit("/admin/servers");
+    const map = { tea: { url: tea.url, headers: { Authorization: `Bearer ${KEY}` } } };
+    const text = JSON.stringify({ mcpServers: map });
+    const shown = await browser.submit(list, { button: "Read it", fields: { text } });
+    const draft = await browser.submit(shown, { button: "Keep as a draft" });
+    await browser.submit(draft, { button: "Serve it tea" });
+  }
+
+  /** Has it looked at anew. @returns what its page and the list of what needs somebody say of it. */
+  async function stateOf(): Promise<string> {
+    const page = await browser.visit("/admin/servers/tea");
+    const button = page.forms.some(({ action }) => action.endsWith("/check"));
+    if (button) await browser.submit(page, { button: "Check now tea" });
+    return (await browser.visit("/admin/servers/tea")).text;
+  }
+
+  async function sealAnew(): Promise<string> {
+    const admin = await browser.visit("/admin");
+    return (await browser.submit(admin, { button: "Seal all accounts anew" })).text;
+  }
+
+  test("is set, and changed, and no added server loses its secret", async ({ expect }) => {
+    const [first, next] = [newKey(), newKey()];
+    await deployedWith({}, addServer);
+    // The first one alone: what was sealed without it stays readable.
+    expect(await deployedWith({ VAULT_SECRET: first }, sealAnew)).toContain("It was not so of 1.");
+    const both = { VAULT_SECRET: `${next},${first}` };
+    expect(await deployedWith(both, sealAnew)).toContain("It was not so of 1.");
+    expect(await deployedWith({ VAULT_SECRET: next }, stateOf)).toMatch(/tea Healthy.*2 tools/s);
+  });
+
+  test("that was changed without sealing anew is named with what to do, which mends it", async ({
+    expect,
+  }) => {
+    const [first, next] = [newKey(), newKey()];
+    await deployedWith({ VAULT_SECRET: first }, addServer);
+    const state = await deployedWith({ VAULT_SECRET: next }, stateOf);
+    expect(state).toContain("put the earlier one behind the new one, and press Seal all accounts");
+    await deployedWith({ VAULT_SECRET: `${next},${first}` }, sealAnew);
+    expect(await deployedWith({ VAULT_SECRET: next }, stateOf)).toMatch(/tea Healthy.*2 tools/s);
+  });
 });

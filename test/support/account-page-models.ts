@@ -3,11 +3,8 @@
 import type { ShownAccount } from "../../src/pages/view/account-parts.ts";
 import type { AccountProblemView } from "../../src/pages/view/account-problem-view.ts";
 import type { AccountServerRow, OwnAccountRow } from "../../src/pages/view/accounts-view.ts";
-import type {
-  AccountPage,
-  ConnectAccountView,
-  ConnectedView,
-} from "../../src/pages/view/connect-account-view.ts";
+import type { ConnectedView } from "../../src/pages/view/connected-view.ts";
+import type { AccountPage, ConnectAccountView } from "../../src/pages/view/connect-account-view.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 15, 30);
 const DAY = 86_400_000;

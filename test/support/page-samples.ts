@@ -25,7 +25,8 @@ import {
   signedOutView,
 } from "../../src/pages/view/problem-view.ts";
 import { setupDoneView, setupView, signInView } from "../../src/pages/view/sign-in-view.ts";
-import { connectAccountView, connectedView } from "../../src/pages/view/connect-account-view.ts";
+import { connectAccountView } from "../../src/pages/view/connect-account-view.ts";
+import { connectedView } from "../../src/pages/view/connected-view.ts";
 import { accountProblemView } from "../../src/pages/view/account-problem-view.ts";
 import { catalogView } from "../../src/pages/view/catalog-view.ts";
 import {

@@ -9,10 +9,10 @@ import {
   accountServersSection,
   ownAccountsSection,
 } from "../../../src/pages/view/accounts-view.ts";
+import { connectedView } from "../../../src/pages/view/connected-view.ts";
 import {
   type ConnectAccountView,
   connectAccountView,
-  connectedView,
 } from "../../../src/pages/view/connect-account-view.ts";
 import { disconnectPath } from "../../../src/pages/view/paths.ts";
 import { formsOf, textOf } from "../../support/oauth-html.ts";

@@ -9,7 +9,8 @@ import { adminServersView } from "../../../src/pages/view/admin-servers-view.ts"
 import { accountProblemView } from "../../../src/pages/view/account-problem-view.ts";
 import { candidatesView } from "../../../src/pages/view/candidates-view.ts";
 import { catalogView } from "../../../src/pages/view/catalog-view.ts";
-import { connectAccountView, connectedView } from "../../../src/pages/view/connect-account-view.ts";
+import { connectAccountView } from "../../../src/pages/view/connect-account-view.ts";
+import { connectedView } from "../../../src/pages/view/connected-view.ts";
 import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
 import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/credentials-view.ts";
