@@ -3,6 +3,7 @@
 import { beforeAll, describe, inject, test } from "vitest";
 
 import { changeConfiguration } from "../integration/configuration.ts";
+import { setLimits } from "../integration/own-limits.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
 import { connect } from "./connecting.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
@@ -16,6 +17,8 @@ let bob: Visitor;
 
 beforeAll(async () => {
   vendor = await Vendor.take(inject("vendors"));
+  // Nothing is left out of a page because the machine is busy.
+  setLimits({ catalogWaitMilliseconds: 60_000 });
   changeConfiguration({
     MCP_SERVERS: JSON.stringify({ alpha: { url: vendor.url, auth: "oauth" } }),
   });

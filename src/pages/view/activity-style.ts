@@ -4,7 +4,6 @@ export const ACTIVITY_STYLE = `
 .filters { max-width: 48rem; }
 .line .filters { gap: 0.75rem; }
 .filters .row { grid-template-columns: minmax(0, 1fr); }
-.filters .labelled { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; }
 .calls { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 .calls th, .calls td { padding: 0.625rem 0.75rem 0.625rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
 .calls tr { border-bottom: 1px solid var(--line); }
@@ -18,7 +17,6 @@ export const ACTIVITY_STYLE = `
 .calls code { font-size: 0.8125rem; user-select: all; -webkit-user-select: all; }
 .calls:not(:has(tbody tr)) { display: none; }
 .calls:has(tbody tr) + .empty { display: none; }
-.pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; }
 .chips a[aria-current] { color: var(--ink); font-weight: 600; }
 .chart { margin: 0; }
 .chart svg { display: block; width: 100%; height: 10rem; border: solid var(--line); border-width: 1px 0; }

@@ -24,4 +24,4 @@ export function mistakesNote(mistakes: readonly string[]): Html {
 }
 
 export const SERVER_FORM_STYLE =
-  ".labelled { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; max-width: 30rem; } .part fieldset { grid-template-columns: minmax(0, 1fr); } legend { padding: 0; } .labelled + .choice { padding-top: 0; }";
+  ".labelled { max-width: 30rem; } .part fieldset { grid-template-columns: minmax(0, 1fr); } legend { padding: 0; } .labelled + .choice { padding-top: 0; }";

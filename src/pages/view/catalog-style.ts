@@ -8,10 +8,9 @@ bdi.prose { display: block; white-space: pre-line; overflow-wrap: anywhere; }
 .schema thead th { padding-top: 0; color: var(--quiet); font-size: 0.875rem; font-weight: 400; }
 .schema th[scope="row"] { font-weight: 400; }
 .schema th .small { display: block; }
-.pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; }
 .pager span { color: var(--quiet); }
 .part form { max-width: 34rem; gap: 1rem; }
-.labelled, .part fieldset { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; }
+.part fieldset { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; }
 legend { padding: 0; }
 textarea.field { field-sizing: content; max-height: 30rem; resize: vertical; }
 textarea.json { font-family: var(--mono); font-size: 0.875rem; }

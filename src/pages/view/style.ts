@@ -82,6 +82,8 @@ code, pre, .host { font-family: var(--mono); font-size: 0.9375em; }
 .lede { color: var(--quiet); font-size: 1.0625rem; text-wrap: pretty; }
 .lede b { color: var(--ink); }
 .back + h1 { margin-top: -1.25rem; }
+.labelled { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; }
+.pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; }
 .empty { color: var(--quiet); }
 .unseen {
   position: absolute;

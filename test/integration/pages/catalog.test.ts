@@ -4,6 +4,7 @@ import { exports } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
 import { Browser, type Page } from "../../support/oauth-browser.ts";
+import { setLimits } from "../own-limits.ts";
 import { takeSeveral } from "../several-servers.ts";
 import type { Upstream } from "../upstream.ts";
 
@@ -24,6 +25,8 @@ let large: Upstream;
 let down: Upstream;
 
 beforeAll(async () => {
+  // Nothing is left out of a page because the machine is busy.
+  setLimits({ catalogWaitMilliseconds: 60_000 });
   const tools = [
     tool("find", { title: "Find things", annotations: { readOnlyHint: true } }),
     tool("wipe", {
