@@ -132,6 +132,36 @@ export const DELIBERATE: readonly Fault[] = [
     ],
   },
   {
+    name: "a request for a token that had no answer is made again at once",
+    edits: [
+      {
+        file: "src/accounts/account.ts",
+        find: 'const event = account.isRepeatable ? "not processed" : "unanswered";',
+        replace: 'const event = "not processed";',
+      },
+    ],
+  },
+  {
+    name: "a vault that wakes does not know what it had sent",
+    edits: [
+      {
+        file: "src/accounts/service/token-renewal.ts",
+        find: "account.sent === undefined ? account : unanswered(account),",
+        replace: "account,",
+      },
+    ],
+  },
+  {
+    name: "a refresh token that was replaced is kept",
+    edits: [
+      {
+        file: "src/accounts/service/token-renewal.ts",
+        find: "const { accessToken, refreshToken = secrets.refreshToken } = tokens;",
+        replace: "const { accessToken } = tokens; const { refreshToken } = secrets;",
+      },
+    ],
+  },
+  {
     name: "a newer reader does not close the older one",
     edits: [
       {

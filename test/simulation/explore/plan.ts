@@ -5,6 +5,8 @@ import type { LegacyServerHabits } from "../outside/legacy-server.ts";
 import type { ModernClientHabits } from "../outside/modern-client.ts";
 import type { ModernServerHabits } from "../outside/modern-server.ts";
 import type { SseClientHabits } from "../outside/sse-client.ts";
+import type { AccountHabits } from "../outside/account-holder.ts";
+import type { VendorHabits } from "../outside/vendor.ts";
 import { Random } from "../platform/random.ts";
 
 export const FAULTS = [
@@ -14,9 +16,13 @@ export const FAULTS = [
   "sleep", // an object that has nothing to do is evicted
   "isolate", // a machine dies, with its Workers and objects
   "server", // a server's process is restarted
+  "clock", // the clock of a machine jumps
 ] as const;
 
 export type FaultKind = (typeof FAULTS)[number];
+
+/** How far a machine's clock jumps, in milliseconds. */
+export const JUMPS = [-3_600_000, -5000, -40, 40, 5000, 600_000] as const;
 
 /**
  * The moments that faults prefer: where something that arrived is not yet written, or written and not yet
@@ -73,11 +79,51 @@ export interface Plan {
   readonly faults: readonly PlannedFault[];
   /** The longest delay of a message, in milliseconds. */
   readonly delayMs: number;
+  /** Where people's accounts are. */
+  readonly vendor?: VendorHabits;
+  readonly holders?: readonly AccountHabits[];
+}
+
+/** Moments of a refresh, and what it may hit. */
+const VAULT_MOMENTS = ["POST /token", "credential", "writes are confirmed"] as const;
+const VAULT_PLACES = ["VaultObject", "POST /token", "isolate"] as const;
+
+/** People with accounts, and no clients. */
+function accountsPlanOf(seed: number): Plan {
+  const random = new Random(seed * 8111 + 29);
+  const kinds = (["cut-inside", "crash", "sleep", "isolate", "server"] as const).filter(() =>
+    random.chance(0.5),
+  );
+  const count = kinds.length === 0 ? 0 : 1 + random.below(6);
+  return {
+    ...{ seed, servers: [], clients: [] },
+    vendor: {
+      rotation: random.pick(["strict", "strict", "grace", "grace", "none"]),
+      lifeMs: random.pick([20_000, 60_000, 120_000]),
+      pauseMs: random.pick([0, 50, 3000]),
+      isBusy: random.chance(0.3),
+    },
+    holders: Array.from({ length: 1 + random.below(3) }, () => ({
+      useMs: 500_000,
+      pauseMs: random.pick([1000, 20_000, 90_000]),
+      atOnce: 1 + random.below(3),
+    })),
+    faults: Array.from({ length: count }, () => ({
+      kind: random.pick(kinds),
+      moment: random.pick(VAULT_MOMENTS),
+      count: 1 + random.below(30),
+      later: random.below(4),
+      times: random.pick([1, 3, 8]),
+      where: random.pick(VAULT_PLACES),
+    })),
+    delayMs: random.pick([0, 30, 400]),
+  };
 }
 
 export function planOf(seed: number): Plan {
+  if (new Random(seed * 2903 + 5).chance(0.1)) return accountsPlanOf(seed);
   const random = new Random(seed * 7919 + 17);
-  const kinds = FAULTS.filter(() => random.chance(0.5));
+  const kinds = FAULTS.filter((kind) => kind !== "clock" && random.chance(0.5));
   const servers = Array.from({ length: 1 + random.below(2) }, () => serverOf(random));
   const clients = Array.from({ length: 1 + random.below(3) }, () => ({
     ...clientOf(random),
@@ -93,7 +139,23 @@ export function planOf(seed: number): Plan {
   }));
   const delayMs = random.pick([0, 2, 30, 400]);
   const plan = { seed, servers, clients, faults, delayMs };
-  return withSse(withChanges(plan, new Random(seed * 6029 + 3)), new Random(seed * 4993 + 11));
+  const changing = withChanges(plan, new Random(seed * 6029 + 3));
+  const mixed = withSse(changing, new Random(seed * 4993 + 11));
+  return withJumps(mixed, new Random(seed * 3571 + 7));
+}
+
+/** In some plans, clocks jump. */
+function withJumps(plan: Plan, random: Random): Plan {
+  if (random.chance(0.8)) return plan;
+  const jump = {
+    kind: "clock",
+    moment: random.pick(MOMENTS),
+    count: 1 + random.below(40),
+  } as const;
+  return {
+    ...plan,
+    faults: [...plan.faults, { ...jump, later: 0, times: random.pick([1, 2, 8]) }],
+  };
 }
 
 /** In some plans, servers and clients speak HTTP+SSE of 2024-11-05. */

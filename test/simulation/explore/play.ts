@@ -1,15 +1,18 @@
 /** Plays one plan in one world, and checks the model. */
 
+import { AccountHolder } from "../outside/account-holder.ts";
+import type { Actor } from "../outside/actor.ts";
 import { LegacyClient } from "../outside/legacy-client.ts";
 import { LegacyServer } from "../outside/legacy-server.ts";
 import { Ledger } from "../outside/ledger.ts";
 import { ModernClient } from "../outside/modern-client.ts";
 import { ModernServer } from "../outside/modern-server.ts";
 import { SseClient } from "../outside/sse-client.ts";
+import { Vendor } from "../outside/vendor.ts";
 import type { Program } from "../platform/isolate.ts";
 import type { Step } from "../platform/scheduler.ts";
 import { World } from "../platform/world.ts";
-import type { FaultKind, Plan } from "./plan.ts";
+import { type FaultKind, JUMPS, type Plan } from "./plan.ts";
 
 export interface Played {
   readonly findings: readonly string[];
@@ -31,6 +34,15 @@ const OBJECTS = {
   ACTIVITIES: "ActivityObject",
   CONNECTORS: "ConnectorObject",
 };
+
+/** Accounts are people's, who sign in. */
+const SIGN_IN = {
+  AUTH_MODE: "oauth",
+  PUBLIC_ORIGIN: "https://gw.example.com",
+  OWNER_CODE: "an owner's code of the simulation",
+  VAULT_SECRET: "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY",
+};
+const VENDORS = { url: "https://vend.example.com/mcp", auth: "oauth" };
 
 const END_MS = 600_000;
 /** What could still come too late, or twice, has come by then. */
@@ -54,7 +66,7 @@ export async function play(
     program,
     objects: OBJECTS,
     vars: {
-      AUTH_MODE: "none",
+      ...(plan.vendor === undefined ? { AUTH_MODE: "none" } : SIGN_IN),
       get MCP_SERVERS() {
         return upstreams;
       },
@@ -93,8 +105,15 @@ export async function play(
       ? new ModernClient(world, `client${index}`, habits, parts)
       : new LegacyClient(world, `client${index}`, habits, parts);
   });
+  const find = (finding: string): void => ledger.find(finding);
+  const vendor = plan.vendor === undefined ? undefined : new Vendor(world, plan.vendor, find);
+  if (vendor !== undefined) upstreams["vend"] = { ...VENDORS, oauth: vendor.settings };
+  const holders = (plan.holders ?? []).flatMap((habits, index) =>
+    vendor === undefined ? [] : [new AccountHolder(world, `p${index}`, habits, { vendor, find })],
+  );
+  const outsiders = [...servers, ...(vendor === undefined ? [] : [vendor])];
   for (const { changing } of servers) changing.start();
-  for (const client of clients) client.start();
+  for (const each of [...clients, ...holders]) each.start();
   const met: FaultKind[] = [];
   const waiting = new Set(plan.faults.map((fault, index) => ({ ...fault, index })));
   world.onStep((label) => {
@@ -108,20 +127,26 @@ export async function play(
         if (times > 1 && planned !== undefined) {
           waiting.add({ ...planned, times: times - 1, index: fault.index });
         }
-        const broken = befall(fault, world, servers);
+        const broken = befall(fault, world, outsiders);
         if (broken.length === 0) continue;
         world.note(`FAULT ${fault.kind}: ${broken.join(", ")}`);
         ledger.broke(fault.kind, broken);
         met.push(fault.kind);
-        if (!["cut-client", "cut-inside", "sleep"].includes(fault.kind))
+        if (!["cut-client", "cut-inside", "sleep", "clock"].includes(fault.kind))
           ledger.deaths.push(world.scheduler.now);
       }
     }
   });
-  const isOver = (): boolean => clients.every(({ isDone }) => isDone);
+  const isOver = (): boolean => [...clients, ...holders].every(({ isDone }) => isDone);
   await world.run({ untilMs: END_MS, isOver });
   await world.run({ untilMs: world.elapsed + REST_MS });
   ledger.close(met.length === 0);
+  for (const { name, isDone, isLost } of holders) {
+    if (!isDone) ledger.find(`${name} never came to an end`);
+    // Where a spent token is never good again, an answer that broke on its way has taken it along.
+    const mayBeLost = plan.vendor?.rotation === "strict" && met.length > 0;
+    if (isLost && !mayBeLost) ledger.find(`${name} has to connect again`);
+  }
   // What breaks under a request is an error of that request, and of the log.
   const unexpected = world.log.find((line) => line.includes('"event":"unexpected_error"'));
   if (met.length === 0 && unexpected !== undefined) ledger.find(`the log says: ${unexpected}`);
@@ -132,7 +157,7 @@ export async function play(
 function befall(
   { kind, where = "" }: Plan["faults"][number],
   world: World,
-  servers: readonly (LegacyServer | ModernServer)[],
+  outsiders: readonly Actor[],
 ): readonly string[] {
   const { random, network } = world;
   switch (kind) {
@@ -169,8 +194,16 @@ function befall(
       isolate.end();
       return [`isolate ${isolate.name}`, ...names];
     }
+    case "clock": {
+      const alive = world.isolates.filter(({ isAlive }) => isAlive);
+      if (alive.length === 0) return [];
+      const isolate = random.pick(alive);
+      const ms = random.pick(JUMPS);
+      world.jump(isolate, ms);
+      return [`isolate ${isolate.name} is off by ${ms} ms`];
+    }
     case "server": {
-      const server = random.pick(servers);
+      const server = random.pick(outsiders);
       server.restart();
       return [server.name];
     }

@@ -43,7 +43,7 @@ export class ChangeLedger {
   }
 
   /**
-   * Changes may be hidden: where the watch on a server broke, or only where the stream of a client that listens
+   * Changes may be hidden, or taken for others by a clock that jumps: where the watch on a server broke, or only where the stream of a client that listens
    * did, inside of the gateway.
    */
   gap(where: "every" | "listening"): void {

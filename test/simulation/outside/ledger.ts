@@ -62,7 +62,11 @@ export class Ledger {
   /** Something broke. @param what its name, and of what went with it. */
   broke(kind: string, what: readonly string[]): void {
     if (kind === "cut-client") return;
-    if (kind === "cut-inside" || what.some((name) => /^(?:FeedObject|server)/.test(name)))
+    if (
+      kind === "cut-inside" ||
+      kind === "clock" ||
+      what.some((name) => /^(?:FeedObject|server)/.test(name))
+    )
       this.changes.gap("every");
     else if (what.some((name) => /^(?:FanOutObject|Worker)/.test(name)))
       this.changes.gap("listening");

@@ -10,6 +10,8 @@ import { makeWebSocketPair, SimulatedSocket } from "./sockets.ts";
 
 export interface Platform {
   readonly scheduler: Scheduler;
+  /** The machine's own clock, in milliseconds since 1970: it may jump. */
+  readonly clock: () => number;
   readonly random: Random;
   readonly network: Network;
   readonly log: (line: string) => void;
@@ -19,6 +21,7 @@ export interface Platform {
 
 export function globalsOf({
   scheduler,
+  clock,
   random,
   network,
   log,
@@ -27,7 +30,7 @@ export function globalsOf({
   const startedAt = scheduler.now;
   const say = (...args: unknown[]): void => log(args.map(asText).join(" "));
   const own = {
-    Date: dateOf(scheduler),
+    Date: dateOf(clock),
     performance: { now: () => scheduler.now - startedAt },
     setTimeout: timerOf(false),
     setInterval: timerOf(true),
@@ -60,15 +63,15 @@ function clearTimer(id: unknown): void {
   if (typeof id === "number") Context.current().clearTimer(id);
 }
 
-function dateOf(scheduler: Scheduler): DateConstructor {
+function dateOf(clock: () => number): DateConstructor {
   return class extends Date {
     constructor(...args: [] | [number]) {
-      if (args.length === 0) super(scheduler.now);
+      if (args.length === 0) super(clock());
       else super(...args);
     }
 
     static override now(): number {
-      return scheduler.now;
+      return clock();
     }
   } as unknown as DateConstructor;
 }

@@ -60,6 +60,8 @@ export class World {
   readonly namespaces: ReadonlyMap<string, Namespace>;
   readonly #options: WorldOptions;
   readonly #env: object;
+  /** How far the clock of an isolate's machine is off, in milliseconds. */
+  readonly #skews = new Map<string, number>();
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -109,6 +111,11 @@ export class World {
     },
   };
 
+  /** The clock of a machine jumps. @param ms from the true time, until it jumps again. */
+  jump({ name }: Isolate, ms: number): void {
+    this.#skews.set(name, ms);
+  }
+
   /** Writes a line into the trace. */
   note(text: string): void {
     this.#options.onNote?.(text, this.scheduler.now - START);
@@ -155,8 +162,10 @@ export class World {
     if (alive.length > 0 && (alive.length >= 2 || this.random.chance(0.8)))
       return this.random.pick(alive);
     const { program } = this.#options;
+    const name = `${this.scheduler.number("isolate")}`;
     const platform = {
       scheduler: this.scheduler,
+      clock: () => this.scheduler.now + (this.#skews.get(name) ?? 0),
       random: this.random,
       network: this.network,
       log: (line: string) => {
@@ -165,7 +174,6 @@ export class World {
       },
       observe: this.#options.observe ?? (() => undefined),
     };
-    const name = `${this.scheduler.number("isolate")}`;
     const isolate = new Isolate(name, program, platform, this.#env);
     this.isolates.push(isolate);
     return isolate;

@@ -1,0 +1,129 @@
+/**
+ * An authorization server with accounts, and the model of what must not happen to them: a refresh token that it
+ * still honours is lost, or a whole grant is revoked because a spent one came back.
+ */
+
+import { IsolateResponse } from "../platform/request-response.ts";
+import type { World } from "../platform/world.ts";
+import { Actor } from "./actor.ts";
+
+export interface VendorHabits {
+  /**
+   * `strict`: a refresh token is replaced when it is used, and a spent one revokes the grant. `grace`: the one
+   * before is good until its successor is used. `none`: it is never replaced.
+   */
+  readonly rotation: "strict" | "grace" | "none";
+  /** How long an access token lives, in milliseconds. */
+  readonly lifeMs: number;
+  /** The longest pause before an answer, in milliseconds. */
+  readonly pauseMs: number;
+  /** Sometimes answers 503, without having done anything. */
+  readonly isBusy: boolean;
+}
+
+interface Token {
+  readonly person: string;
+  /** The place in its grant, from 0. */
+  readonly generation: number;
+  readonly grant: Grant;
+  /** When its access token ends, in milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+interface Grant {
+  readonly person: string;
+  isRevoked: boolean;
+  newest: number;
+  /** The newest refresh token that was used. */
+  used: number;
+}
+
+const HOST = "login.example.com";
+
+export class Vendor extends Actor {
+  readonly habits: VendorHabits;
+  readonly #find: (finding: string) => void;
+  readonly #tokens = new Map<string, Token>();
+
+  constructor(world: World, habits: VendorHabits, find: (finding: string) => void) {
+    super(world, "vendor");
+    this.habits = habits;
+    this.#find = find;
+    world.network.hosts.set(HOST, {
+      context: () => this.context,
+      serve: (request) => this.#serve(request),
+    });
+  }
+
+  /** As `oauth` of `MCP_SERVERS`. */
+  get settings(): object {
+    return {
+      clientId: "gateway",
+      clientAuth: "none",
+      issuer: `https://${HOST}`,
+      authorizationEndpoint: `https://${HOST}/authorize`,
+      tokenEndpoint: `https://${HOST}/token`,
+      resource: false,
+      ...(this.habits.rotation === "none" ? { rotation: "none" } : {}),
+    };
+  }
+
+  /** @returns whose access token it is, if it is any. */
+  ownerOf(accessToken: string): string | undefined {
+    return this.#tokens.get(accessToken.replace(/^Bearer access/, "refresh"))?.person;
+  }
+
+  accepts(accessToken: string): boolean {
+    const token = this.#tokens.get(accessToken.replace(/^Bearer access/, "refresh"));
+    return token !== undefined && !token.grant.isRevoked && token.endsAt > this.world.scheduler.now;
+  }
+
+  async #serve(request: Request): Promise<Response> {
+    const form = new URLSearchParams(await request.text());
+    await this.sleep(this.upTo(this.habits.pauseMs));
+    if (this.habits.isBusy && this.world.random.chance(0.3))
+      return new IsolateResponse(null, { status: 503 });
+    const code = form.get("code");
+    if (code !== null) {
+      const grant = { person: code, isRevoked: false, newest: -1, used: -1 };
+      return this.#issue(grant);
+    }
+    return this.#refresh(form.get("refresh_token") ?? "");
+  }
+
+  #refresh(name: string): Response {
+    const token = this.#tokens.get(name);
+    if (token === undefined || token.grant.isRevoked) return this.#refused(name);
+    const { grant, generation, endsAt } = token;
+    const { rotation } = this.habits;
+    if (rotation === "none") return this.#issue(grant, name);
+    const isSpent = rotation === "strict" ? generation < grant.newest : generation < grant.used;
+    if (isSpent) {
+      grant.isRevoked = true;
+      if (endsAt > this.world.scheduler.now)
+        this.#find(`${name} was sent again while its access token lived, and its grant revoked`);
+      return this.#refused(name);
+    }
+    grant.used = generation;
+    return this.#issue(grant);
+  }
+
+  #issue(grant: Grant, refreshToken?: string): Response {
+    grant.newest += 1;
+    const name = `refresh-${grant.person}-${this.world.scheduler.number("token")}`;
+    const endsAt = this.world.scheduler.now + this.habits.lifeMs;
+    this.#tokens.set(name, { person: grant.person, generation: grant.newest, grant, endsAt });
+    this.note(`issues ${name}`);
+    return IsolateResponse.json({
+      access_token: name.replace("refresh", "access"),
+      token_type: "Bearer",
+      expires_in: this.habits.lifeMs / 1000,
+      refresh_token: refreshToken ?? name,
+    });
+  }
+
+  #refused(name: string): Response {
+    this.note(`refuses ${name}`);
+    return IsolateResponse.json({ error: "invalid_grant" }, { status: 400 });
+  }
+}
