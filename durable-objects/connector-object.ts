@@ -13,10 +13,10 @@ import { VaultNews } from "../src/notifications/source/vault-news.ts";
 import { count } from "../src/observability/costs.ts";
 import { logUnexpected } from "../src/observability/unexpected.ts";
 import { PING, PONG, PUBLISH_PROTOCOL, PublishClose } from "../src/protocol/publishing.ts";
-import { type Connection, Connector, type Offline } from "../src/publishing/connector.ts";
+import type { Connection, Offline } from "../src/publishing/connector-options.ts";
+import { Connector, PUBLISHING_OFF } from "../src/publishing/connector.ts";
 import { publishedNameIn } from "../src/publishing/published-target.ts";
 import type { PublishedList } from "../src/publishing/publisher.ts";
-import { PUBLISHING_OFF } from "../src/publishing/connector.ts";
 import { publishedKey, publisherKey } from "../src/upstream/server-key.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
@@ -120,6 +120,12 @@ export class ConnectorObject extends DurableObject<Env> {
     return wasThere;
   }
 
+  setPaused(name: string, isPaused: boolean): boolean {
+    const wasThere = this.#connector.setPaused(name, isPaused);
+    this.#schedule();
+    return wasThere;
+  }
+
   /** Called by sign-in: a grant, a key or a person has ended, and with it what was published by it. */
   leaseEnded(tag: string): void {
     for (const each of this.#connections(tag)) {
@@ -151,7 +157,8 @@ export class ConnectorObject extends DurableObject<Env> {
 
   #listed(): void {
     this.#news().announce();
-    if (!this.#isSignedIn || this.#connector.list().servers.length > 0) return;
+    const { servers, paused } = this.#connector.list();
+    if (!this.#isSignedIn || servers.length + paused.length > 0) return;
     const released = authStoreIn(this.env).ofUser(this.#person).releasePublisher(this.#person);
     this.ctx.waitUntil(released.catch(logUnexpected));
   }

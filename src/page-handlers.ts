@@ -3,6 +3,7 @@
 import type { AuthContext } from "./auth/context/context.ts";
 import { pickEndpoint } from "./endpoint/endpoint.ts";
 import { consoleOf } from "./http/console.ts";
+import { publishedBy } from "./http/publishing.ts";
 import type { SiteContext } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
 import type { ActivityHandler } from "./pages/activity-visit.ts";
@@ -10,6 +11,7 @@ import type { CatalogHandler } from "./pages/catalog-visit.ts";
 import { showConnect } from "./pages/connect.ts";
 import type { OperatorHandler } from "./pages/operator-visit.ts";
 import type { Handler } from "./pages/page-guard.ts";
+import type { PageVisitor } from "./pages/page-visitor.ts";
 import {
   authContext,
   authOf,
@@ -82,7 +84,12 @@ export function catalog(handler: CatalogHandler): (c: RequestContext) => Promise
     const context = {
       ...{ origin, accounts, auth: authOf(c), waitUntil },
       maxFormBytes: limits.maxBodyBytes,
-      consoleOf: (person: string) => consoleOf({ ...scope, person }),
+      consoleOf: async ({ person, user }: PageVisitor, slug: string) => {
+        const publishes = user === undefined || user.publishes === true;
+        const { publishing } = backing;
+        const own = await publishedBy({ publishing, person, publishes, waitUntil }, slug);
+        return consoleOf({ ...scope, person, own });
+      },
     };
     const place = { slug: c.req.param("slug") ?? "", tool: c.req.param("tool") ?? "" };
     return handler(context, request, place);

@@ -11,8 +11,9 @@ import { namingOf } from "../catalog/names/naming.ts";
 import { toolFactsOf } from "../catalog/cache/tool-facts.ts";
 import { dispatchModern } from "../dispatch/modern/dispatch-modern.ts";
 import { GATEWAY_CLIENT } from "../endpoint/client-kind.ts";
-import { type Configured, type Endpoint, pickEndpoint } from "../endpoint/endpoint.ts";
+import { type Configured, type Endpoint, pickEndpoint, type Picked } from "../endpoint/endpoint.ts";
 import { endpointFor, type PersonalScope } from "../endpoint/personal-endpoint.ts";
+import { type Publishing, withPublished } from "../endpoint/published-endpoint.ts";
 import type { Server } from "../endpoint/server.ts";
 import type { Console, ConsoleRun, ConsoleServer } from "../pages/console/console.ts";
 import { settleWithin } from "../lib/time-out.ts";
@@ -23,6 +24,7 @@ import { startSpan } from "../protocol/call-span.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
 import { type ErrorObject, errorReply, isObject, type Reply } from "../protocol/json-rpc.ts";
 import { paramHeaders } from "../protocol/param-headers.ts";
+import { slugOfPublished } from "../protocol/publishing.ts";
 import { LATEST_MODERN } from "../protocol/revisions.ts";
 import type { ReceivedRequest } from "../relay/modern-context.ts";
 import type { FrontDoorContext } from "./front-door.ts";
@@ -43,6 +45,8 @@ export interface ConsoleScope
   /** Of the gateway. */
   readonly origin: string;
   readonly person: string;
+  /** What the person publishes, if anything. */
+  readonly own: Publishing | undefined;
 }
 
 /** The application's name, where servers, sessions and the log have the id of another client. */
@@ -52,7 +56,7 @@ const CLIENT_INFO = { name: APPLICATION, version };
 
 export function consoleOf(scope: ConsoleScope): Console {
   return {
-    slugs: [...scope.servers.keys()],
+    slugs: [...scope.servers.keys(), ...(scope.own?.names ?? []).map(slugOfPublished)],
     async server(slug, isOneOfMany) {
       const endpoint = endpointAt(scope, slug);
       if (endpoint === undefined) return undefined;
@@ -144,10 +148,15 @@ async function refusedWith(refusal: Response): Promise<Reply> {
 /** @returns `/mcp/<slug>` as this person has it. */
 function endpointAt(scope: ConsoleScope, slug: string): Endpoint | undefined {
   const { personal, person, origin } = scope;
-  const picked = pickEndpoint(scope, slug);
+  const picked = endpointOf(scope, slug);
   if (picked.kind !== "endpoint") return undefined;
   const caller = { person, application: APPLICATION, origin };
   return endpointFor(picked.endpoint, caller, personal);
+}
+
+function endpointOf(scope: ConsoleScope, slug: string | undefined): Picked {
+  const picked = pickEndpoint(scope, slug);
+  return scope.own === undefined ? picked : withPublished(picked, slug, scope.own);
 }
 
 function consoleServer(scope: ConsoleScope, known: Known): ConsoleServer {
@@ -167,6 +176,7 @@ function consoleServer(scope: ConsoleScope, known: Known): ConsoleServer {
       ...(catalog?.flaws ?? []),
     ],
     state,
+    isOwn: server.target.publisher !== undefined,
     publicName: (tool) => catalog && publicNameOf(scope, server, catalog, tool),
   };
 }
@@ -191,7 +201,7 @@ function publicNameOf(
   catalog: Catalog,
   tool: string,
 ): string | undefined {
-  const whole = pickEndpoint(scope, undefined);
+  const whole = endpointOf(scope, undefined);
   if (whole.kind !== "endpoint") return undefined;
   const naming = namingOf(whole.endpoint, scope.limits.nameChars);
   return publicIndex(naming, server, "tools", catalog).toPublic.get(tool);

@@ -5,7 +5,7 @@
 
 import { authenticate, type ResourceContext } from "../auth/resource/bearer.ts";
 import type { Picked } from "../endpoint/endpoint.ts";
-import { withPublished } from "../endpoint/published-endpoint.ts";
+import { type Publishing, withPublished } from "../endpoint/published-endpoint.ts";
 import type { Server } from "../endpoint/server.ts";
 import type { CallSinks } from "../observability/call-record.ts";
 import type { Limits } from "../policy/limits.ts";
@@ -16,7 +16,7 @@ import {
 } from "../protocol/publishing.ts";
 import { PUBLISHING_OFF } from "../publishing/connector.ts";
 import type { KnownServers } from "../publishing/known-servers.ts";
-import { publishedName, type Publishers } from "../publishing/publisher.ts";
+import { publishedName, type PublishedList, type Publishers } from "../publishing/publisher.ts";
 import type { FrontDoorContext } from "./front-door.ts";
 import { limitRate } from "./rate-limit.ts";
 
@@ -44,18 +44,27 @@ export async function publishedAt(
   { publishing, person, publishes, waitUntil }: PublishedFor,
 ): Promise<Pick<FrontDoorContext, "publisher" | "published"> & { readonly picked: Picked }> {
   if (publishing === undefined) return { picked: configured };
-  const { known, serverOf } = publishing;
-  const changed = (): void => known.forget(person);
+  const changed = (): void => publishing.known.forget(person);
   // The endpoint of one server neither gets nor loses any.
   const publisher = slug === undefined ? { person, changed } : undefined;
-  if (!publishes) return { picked: configured, publisher };
+  const own = await publishedBy({ publishing, person, publishes, waitUntil }, slug);
+  if (own === undefined) return { picked: configured, publisher };
+  return { picked: withPublished(configured, slug, own), publisher, published: own.list };
+}
+
+/**
+ * @param slug that is asked for, if only one is.
+ * @returns `undefined` for somebody who publishes nothing: nobody is asked.
+ */
+export async function publishedBy(
+  { publishing, person, publishes, waitUntil }: PublishedFor,
+  slug: string | undefined,
+): Promise<(Publishing & { readonly list: PublishedList }) | undefined> {
+  if (publishing === undefined || !publishes) return undefined;
+  const { known, serverOf } = publishing;
   const name = slug === undefined ? undefined : publishedName(slug);
-  const published = await known.of(person, name, waitUntil);
-  const picked = withPublished(configured, slug, {
-    ...{ person, serverOf },
-    names: published.servers.map(({ name }) => name),
-  });
-  return { picked, publisher, published };
+  const list = await known.of(person, name, waitUntil);
+  return { person, serverOf, list, names: list.servers.map(({ name }) => name) };
 }
 
 export interface PublishContext {

@@ -48,6 +48,8 @@ export const AUDIT_EVENTS = {
   account_disconnected: { meaning: "An account at a server was disconnected" },
 
   published_ended: { meaning: "A published server was ended" },
+  published_paused: { meaning: "A published server was paused" },
+  published_resumed: { meaning: "A published server was resumed" },
 
   tool_tried: { meaning: "A tool was run on the page that shows it" },
 

@@ -12,7 +12,8 @@ interface CatalogContext extends ConnectContext {
   readonly maxFormBytes: number;
   /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
-  readonly consoleOf: (person: string) => Console;
+  /** @param slug of the one server that the page is about, if it is about one. */
+  readonly consoleOf: (visitor: PageVisitor, slug: string) => Promise<Console>;
 }
 
 /** Of the path; empty where it names none. */
@@ -42,7 +43,8 @@ export function visiting(show: (visit: CatalogVisit) => Promise<Response>): Cata
     const visitor = await visitorOf(context, request);
     const { pathname, search } = new URL(request.url);
     if (visitor === undefined) return seeOther(signInPath(pathname + search), context);
-    return show({ context, request, place, visitor, console: context.consoleOf(visitor.person) });
+    const console = await context.consoleOf(visitor, place.slug);
+    return show({ context, request, place, visitor, console });
   };
 }
 
@@ -57,14 +59,14 @@ export function sent(act: (submission: CatalogSubmission) => Promise<Response>):
     const { pathname } = new URL(request.url);
     const read = await sentForm(context, request, pathname, context.maxFormBytes);
     if (read instanceof Response) return read;
-    const console = context.consoleOf(read.visitor.person);
+    const console = await context.consoleOf(read.visitor, place.slug);
     return act({ context, request, place, console, ...read });
   };
 }
 
 /** What every page says of a server. */
 export function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer): ServerHead {
-  const { slug, label, info, lists, notes, state } = server;
+  const { slug, label, info, lists, notes, state, isOwn } = server;
   const account = context.accounts.servers.get(slug);
   return {
     slug,
@@ -75,7 +77,7 @@ export function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer
       ITEM_KINDS.map((kind) => [kind, lists[kind].length]),
     ) as ServerHead["counts"],
     notes,
-    state,
+    ...{ state, isOwn },
     // An account that all share is connected by an administrator.
     mayConnect: account !== undefined && (!isShared(account) || visitor.isAdmin),
   };

@@ -115,6 +115,8 @@ export function refusal({ origin }: Where, status: number, model: ProblemView): 
   return page(problemView(model), { origin, status });
 }
 
+export type Notice = keyof typeof NOTICES;
+
 /** The sentence for an action that has just succeeded. */
 const NOTICES = {
   "connection-revoked": "The application is disconnected.",
@@ -122,6 +124,8 @@ const NOTICES = {
   "session-ended": "That browser is signed out.",
   "key-revoked": "The key works no more.",
   "published-ended": "The server is not published any more.",
+  "published-paused": "The server is paused: nobody is served by it, you neither.",
+  "published-resumed": "The server is served again.",
   "account-disconnected": "The account is disconnected.",
   "user-disabled": "The person is disabled and signed out everywhere.",
   "user-enabled": "The person may sign in again.",
@@ -150,7 +154,7 @@ const NOTICES = {
 } as const;
 
 /** Redirects to the page of a form, with a word for the notice that the page shows. */
-export function done(context: Where, path: string, notice: keyof typeof NOTICES): Response {
+export function done(context: Where, path: string, notice: Notice): Response {
   const { pathname, searchParams, hash } = new URL(path, context.origin);
   searchParams.set("done", notice);
   return seeOther(`${pathname}?${searchParams.toString()}${hash}`, context);

@@ -18,7 +18,7 @@ import { watchActivity } from "./live-activity.ts";
 import { showLogins } from "./logins.ts";
 import type { OperatorHandler } from "./operator-visit.ts";
 import type { Handler } from "./page-guard.ts";
-import { endPublished } from "./published.ts";
+import { endPublished, pausePublished, resumePublished } from "./published.ts";
 import { denyTool } from "./server-tools.ts";
 import * as signIn from "./sign-in.ts";
 import { runTool, showTool } from "./tool.ts";
@@ -46,6 +46,8 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.createKey, account.createKey],
   ["POST", PATHS.revokeKey, account.revokeKey],
   ["POST", PATHS.endPublished, endPublished],
+  ["POST", PATHS.pausePublished, pausePublished],
+  ["POST", PATHS.resumePublished, resumePublished],
   ["POST", PATHS.revokeAll, account.revokeAll],
 
   ["POST", PATHS.disableUser, admin.disableUser],

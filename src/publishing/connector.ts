@@ -5,7 +5,6 @@
  */
 
 import { cleanText } from "../lib/clean-text.ts";
-import type { Sql } from "../lib/sql.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 import {
   type FrameToCommand,
@@ -17,44 +16,12 @@ import {
   slugOfPublished,
   writeFrame,
 } from "../protocol/publishing.ts";
+import type { Connection, ConnectorOptions } from "./connector-options.ts";
 import { LocalServer } from "./local-server.ts";
 import { OpenChannels } from "./open-channels.ts";
 import { type PublishedRow, PublishedRows } from "./published-rows.ts";
 import { offlineResponse } from "./published-target.ts";
-import type { PublishedList } from "./publisher.ts";
-
-/** The connection of one process of the command, which may publish several servers. */
-export interface Connection {
-  readonly id: string;
-  /** The grant or key that it was opened by, and its user. */
-  readonly leases: readonly string[];
-  /** When its machine was last heard of, in milliseconds since 1970. */
-  readonly seenAt: number;
-  send(text: string): void;
-  close(code: number, reason: string): void;
-}
-
-export interface ConnectorOptions {
-  readonly sql: Sql;
-  readonly isOn: boolean;
-  readonly windowBytes: number;
-  readonly connectionOf: (id: string) => Connection | undefined;
-  readonly randomId: () => string;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** A server has come, or has gone from the list. */
-  readonly onListed: () => void;
-  /** A server that was listed before is connected again, or is not any more. */
-  readonly onState: (slug: string, offline: Offline | undefined) => void;
-  /** A server has left the list: resolves when nothing is kept of what it offered. */
-  readonly onGone: (slug: string) => Promise<void>;
-  readonly waitUntil: (work: Promise<unknown>) => void;
-}
-
-export interface Offline {
-  readonly message: string;
-  readonly since: number;
-}
+import type { PublishedList, PublishedServer } from "./publisher.ts";
 
 const DAY_MS = 86_400_000;
 /** The command is heard of every 20 seconds; a machine that sleeps closes no connection. */
@@ -83,16 +50,19 @@ export class Connector {
   }
 
   list(): PublishedList {
-    const servers = [...this.#known.values()].map(({ name, host, since, offlineSince }) => ({
-      ...{ name, host, since },
-      ...(offlineSince !== undefined && { offlineSince }),
-    }));
-    return { version: this.#rows.version, servers };
+    const rows = [...this.#known.values()];
+    return {
+      version: this.#rows.version,
+      servers: rows.filter(({ isPaused }) => isPaused !== true).map(publishedServer),
+      paused: rows.filter(({ isPaused }) => isPaused === true).map(publishedServer),
+    };
   }
 
   /** Answers a request of the gateway's connectors to a server. */
   async serve(name: string, request: Request): Promise<Response> {
-    if (!this.#known.has(name)) return offlineResponse("is not published any more");
+    const row = this.#known.get(name);
+    if (row === undefined) return offlineResponse("is not published any more");
+    if (row.isPaused === true) return offlineResponse("is paused by its person");
     return this.#serverOf(name).serve(request);
   }
 
@@ -137,13 +107,26 @@ export class Connector {
     return true;
   }
 
+  /** As `Publisher.setPaused`. */
+  setPaused(name: string, isPaused: boolean): boolean {
+    const row = this.#known.get(name);
+    if (row === undefined || (row.isPaused ?? false) === isPaused) return row !== undefined;
+    const { isPaused: _, ...resumed } = row;
+    this.#save(isPaused ? { ...row, isPaused } : resumed);
+    if (isPaused) {
+      const slug = slugOfPublished(name);
+      this.#serverOf(name).closeAll(`${slug} was paused while the call ran; it may have run.`);
+      this.#left(name);
+    }
+    this.#listed();
+    return true;
+  }
+
   /** Servers that were offline for a day leave the list. @returns when something is due next, if anything is. */
   sweep(): number | undefined {
     const now = this.#options.now();
-    this.#forgetAll(({ offlineSince = now }) => offlineSince + DAY_MS <= now);
-    const due = [...this.#known.values()].flatMap(({ offlineSince }) =>
-      offlineSince === undefined ? [] : [offlineSince + DAY_MS],
-    );
+    this.#forgetAll((row) => (leavesAt(row) ?? Infinity) <= now);
+    const due = [...this.#known.values()].flatMap((row) => leavesAt(row) ?? []);
     if (this.#rows.gone().length > 0) due.push(now + RETRY_MS);
     return due.length === 0 ? undefined : Math.min(...due);
   }
@@ -165,11 +148,12 @@ export class Connector {
       ...{ name, generation, socket: connection.id, leases: connection.leases },
       host: cleanText(info.host),
       since: before?.since ?? this.#options.now(),
+      ...(before?.isPaused === true && { isPaused: true }),
     };
     this.#save(row);
     connection.send(writeFrame({ t: "welcome", name, slug: slugOfPublished(name) }));
     if (before === undefined) this.#listed();
-    else this.#options.onState(slugOfPublished(name), undefined);
+    else if (row.isPaused !== true) this.#options.onState(slugOfPublished(name), undefined);
   }
 
   #refusalOf(
@@ -244,6 +228,7 @@ export class Connector {
     this.#serverOf(name).disconnected(
       `The connection to the machine that publishes ${slug} was lost while the call ran; it may have run.`,
     );
+    if (row.isPaused === true) return;
     this.#options.onState(slug, { message: `Upstream "${slug}" ${this.#whyOffline(name)}`, since });
   }
 
@@ -272,6 +257,12 @@ export class Connector {
     this.#rows.delete(name);
     this.#serverOf(name).disconnected(`${slugOfPublished(name)} is not published any more`);
     this.#servers.delete(name);
+    this.#left(name);
+  }
+
+  /** It is in no list any more. */
+  #left(name: string): void {
+    this.#rows.left(name);
     this.#deleteKept(name);
   }
 
@@ -290,6 +281,15 @@ export class Connector {
   #online(): readonly PublishedRow[] {
     return [...this.#known.values()].filter(({ offlineSince }) => offlineSince === undefined);
   }
+}
+
+/** One that is paused stays as long as its person likes. */
+function leavesAt({ isPaused, offlineSince }: PublishedRow): number | undefined {
+  return isPaused === true || offlineSince === undefined ? undefined : offlineSince + DAY_MS;
+}
+
+function publishedServer({ name, host, since, offlineSince }: PublishedRow): PublishedServer {
+  return { name, host, since, ...(offlineSince !== undefined && { offlineSince }) };
 }
 
 const CLOSED_NORMALLY = 1000;

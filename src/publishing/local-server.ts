@@ -75,6 +75,11 @@ export class LocalServer {
     );
   }
 
+  /** All channels are over, and their processes with them. */
+  closeAll(sentence: string): void {
+    for (const id of this.#options.open.of(this.#options.name)) this.#close(id, sentence);
+  }
+
   /** The machine is not connected any more: all channels are over. */
   disconnected(sentence: string): void {
     for (const channel of this.#channels.values()) channel.end(sentence);

@@ -20,6 +20,11 @@ export class OpenChannels extends Records {
     return this.count("SELECT 1 FROM channels_1 WHERE server = ? AND id = ?", [server, id]) > 0;
   }
 
+  of(server: string): readonly string[] {
+    const rows = this.rows<{ id: string }>("SELECT id FROM channels_1 WHERE server = ?", [server]);
+    return rows.map(({ id }) => id);
+  }
+
   countOf(server: string): number {
     return this.count("SELECT 1 FROM channels_1 WHERE server = ?", [server]);
   }

@@ -10,6 +10,8 @@ export interface PublishedRow extends PublishedServer {
   readonly generation: string;
   /** The grant or key by which it is published, and its user; absent in rows of earlier versions. */
   readonly leases?: readonly string[];
+  /** It is served nowhere until its person resumes it. */
+  readonly isPaused?: true;
   /** Why it is offline though its machine is connected. */
   readonly why?: "crashing";
 }
@@ -33,9 +35,12 @@ export class PublishedRows extends Records {
     this.run(insert, [row.name, JSON.stringify(row)]);
   }
 
-  /** From now on it is one of `gone`. */
   delete(name: string): void {
     this.run("DELETE FROM published_1 WHERE name = ?", [name]);
+  }
+
+  /** From now on it is one of `gone`. */
+  left(name: string): void {
     this.run("INSERT OR IGNORE INTO published_gone_1 (name) VALUES (?)", [name]);
   }
 

@@ -20,12 +20,16 @@ export interface PublishedList {
   /** Grows whenever a server comes or goes. */
   readonly version: number;
   readonly servers: readonly PublishedServer[];
+  /** Those that their person has paused: they are served nowhere. */
+  readonly paused: readonly PublishedServer[];
 }
 
 interface Publisher {
   list(): Promise<PublishedList>;
   /** Ends the publishing of a server: its machine is told. @returns `false` where there is none. */
   end(name: string): Promise<boolean>;
+  /** Has a server served nowhere until it is resumed, however often its machine connects. @returns as `end`. */
+  setPaused(name: string, isPaused: boolean): Promise<boolean>;
 }
 
 export interface Publishers {
@@ -33,7 +37,7 @@ export interface Publishers {
   of(person: string): Publisher;
 }
 
-export const NOTHING_PUBLISHED: PublishedList = { version: 0, servers: [] };
+export const NOTHING_PUBLISHED: PublishedList = { version: 0, servers: [], paused: [] };
 
 /** @returns the name of the server that a slug is of; `undefined` for a slug that no published server has. */
 export function publishedName(slug: string): string | undefined {

@@ -24,6 +24,14 @@ const OF_TASKS = /^tasks-/;
 /** The SDK's server knows the capabilities that a request declares over HTTP alone: reached directly, it fails as well. */
 const OF_THE_SERVER = "input-required-result-capability-check";
 
+/**
+ * Of these the suite makes one check less than over HTTP, in 2025-11-25 alone, and none of them fails. The first one
+ * looks at streams where lists come on some: the gateway answers lists of a published server from what it keeps of
+ * them, with JSON. The second one takes a stream up that a tool has closed on its client: over stdio the tool has no
+ * stream to close, so that its result comes on the first one.
+ */
+const ONE_LESS = ["server-sse-multiple-streams", "server-sse-polling"];
+
 let gateway: Server;
 let machine: PublishingMachine;
 
@@ -65,4 +73,18 @@ describe.each(RUNS)("conformance over stdio, $name", ({ args }) => {
     expect(through.map(({ scenario }) => scenario)).toEqual(direct.map(({ scenario }) => scenario));
     expect(newWarnings(through, direct)).toEqual([]);
   });
+
+  test("all their checks are made, but for what HTTP alone can show", ({ expect }) => {
+    const less = through.filter((verdict, place) => {
+      const missing = checksOf(direct[place] ?? verdict) - checksOf(verdict);
+      return missing !== 0 && !OF_TASKS.test(verdict.scenario);
+    });
+    expect(less.map(({ scenario }) => scenario).toSorted()).toEqual(
+      String(args).includes("2025-11-25") ? ONE_LESS : [],
+    );
+  });
 });
+
+function checksOf({ passed, failed }: Verdict): number {
+  return passed + failed;
+}

@@ -11,7 +11,14 @@ import { activityOn, SESSION_COOKIE, Visitor } from "./visitor.ts";
 
 const FORMS = [
   ...[PATHS.revokeConnection, PATHS.forgetApproval, PATHS.endSession],
-  ...[PATHS.createKey, PATHS.revokeKey, PATHS.endPublished, PATHS.revokeAll],
+  ...[
+    PATHS.createKey,
+    PATHS.revokeKey,
+    PATHS.endPublished,
+    PATHS.pausePublished,
+    PATHS.resumePublished,
+    PATHS.revokeAll,
+  ],
 ];
 
 let ann: Visitor;

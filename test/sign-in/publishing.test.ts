@@ -237,6 +237,70 @@ test("people see what they publish at /account, and end it there; nobody else ca
   expect(after.text).toContain("A published server was ended");
 });
 
+test("people find what they publish in /catalog, and try it there; to everybody else it never was", async ({
+  expect,
+}) => {
+  const { person, laptop } = await newPublisher("Ann", "orchard");
+  const ann = await Visitor.as(person);
+  const page = await ann.visit(PATHS.catalog);
+  expect(page.text).toContain("my-orchard");
+  expect(page.text).toContain("Only yours");
+  expect((await ann.visit("/catalog/my-orchard")).text).toContain("who");
+  const tool = await ann.visit("/catalog/my-orchard/who");
+  const asked = await ann.browser.submit(tool, { action: "/catalog/my-orchard/who" });
+  const tried = await ann.browser.submit(asked, { button: /^Run/ });
+  expect(tried.text).toContain("Ann");
+  expect(laptop.received.filter(({ method }) => method === "tools/call")).toHaveLength(1);
+
+  const eve = await Visitor.as((await newPublisher("Eve", "other")).person);
+  expect((await eve.visit(PATHS.catalog)).text).not.toContain("orchard");
+  const csrf = await eve.formToken();
+  for (const path of ["/catalog/my-orchard", "/catalog/my-orchard/who"]) {
+    const [hers, never] = [
+      await eve.visit(path),
+      await eve.visit(path.replace("orchard", "nothing")),
+    ];
+    expect([hers.status, hers.text]).toEqual([404, never.text]);
+    expect((await eve.post(path, { csrf })).status).not.toBe(200);
+  }
+  expect(laptop.received.filter(({ method }) => method === "tools/call")).toHaveLength(1);
+});
+
+test("people pause what they publish at /account, and resume it; nobody else can", async ({
+  expect,
+}) => {
+  const { person, token, laptop } = await newPublisher("Ann", "paused");
+  await lists(token, (name) => name === "my-paused__who");
+  const ann = await Visitor.as(person);
+  const eve = await Visitor.arrive();
+  const csrf = await eve.formToken();
+  const eves = { csrf, id: "paused" };
+  expect((await eve.post(PATHS.pausePublished, eves)).status).toBe(404);
+  expect(await call(token, "/mcp/my-paused", "who")).toMatchObject(text("Ann"));
+
+  const page = await ann.visit(PATHS.account);
+  const paused = await ann.browser.submit(page, { action: PATHS.pausePublished });
+  expect(paused.text).toContain("The server is paused");
+  expect(paused.text).toContain("A published server was paused");
+  await until(
+    async () => ((await listed(token)).includes("my-paused__who") ? undefined : true),
+    "the list without it",
+  );
+  expect(await call(token, "/mcp/my-paused", "who")).toBeUndefined();
+  expect(laptop.closed).toBeUndefined();
+  // Its machine connects anew: it stays paused.
+  const tools = { who: () => text("Ann again") };
+  await within(laptop.publish("paused", legacyServer({ tools })), "a welcome");
+  expect((await env.CONNECTORS.getByName(person.id).list()).servers).toEqual([]);
+  expect((await eve.post(PATHS.resumePublished, eves)).status).toBe(404);
+
+  const resumed = await ann.browser.submit(paused, { action: PATHS.resumePublished });
+  expect(resumed.text).toContain("The server is served again.");
+  expect(resumed.text).toContain("A published server was resumed");
+  await lists(token, (name) => name === "my-paused__who");
+  expect(await call(token, "/mcp/my-paused", "who")).toMatchObject(text("Ann again"));
+});
+
 test("whose machine is gone reads so at /account and, as an administrator, at /admin; nobody else does", async ({
   expect,
 }) => {

@@ -20,6 +20,7 @@ const github: ServerHead = {
   notes: [],
   state: "well",
   mayConnect: true,
+  isOwn: false,
 };
 
 function tool(name: string, title: string, more: Partial<ItemRow> = {}): ItemRow {
@@ -65,14 +66,23 @@ const catalog: CatalogView = {
     { ...github, rows, foundCount: 49 },
     {
       ...{ slug: "notion", title: "Notion", version: undefined, counts: NOTHING, notes: [] },
-      ...{ state: "unconnected", mayConnect: true, rows: [], foundCount: 0 },
+      ...{ state: "unconnected", mayConnect: true, isOwn: false, rows: [], foundCount: 0 },
     },
     {
       ...{ slug: "tea-house", title: "tea-house", version: "0.1", mayConnect: false },
+      isOwn: false,
       counts: { ...NOTHING, tools: 1 },
       notes: ['Upstream "tea-house" is not answering'],
       state: "failing",
       rows: [tool("brew", "Brew tea", { effect: "write" })],
+      foundCount: 1,
+    },
+    {
+      ...{ slug: "my-files", title: "Files", version: "1.0", mayConnect: false, isOwn: true },
+      counts: { ...NOTHING, tools: 1 },
+      notes: ['Upstream "my-files" is not connected since 2026-11-23 09:12 UTC'],
+      state: "failing",
+      rows: [tool("read_file", "Read a file")],
       foundCount: 1,
     },
   ],

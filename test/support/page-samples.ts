@@ -118,8 +118,12 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "account-publishing": accountView({
     ...account,
     published: [
-      { name: "files", slug: "my-files", host: "laptop", since: account.now },
-      { name: "w", slug: "my-w", host: HOSTILE, since: account.now, offlineSince: account.now },
+      { name: "files", slug: "my-files", host: "laptop", since: account.now, isPaused: false },
+      { name: "notes", slug: "my-notes", host: "laptop", since: account.now, isPaused: true },
+      {
+        ...{ name: "w", slug: "my-w", host: HOSTILE, since: account.now, isPaused: false },
+        offlineSince: account.now,
+      },
     ],
   }),
   "account-key-error": accountView({

@@ -31,6 +31,8 @@ export interface ConsoleServer {
   readonly notes: readonly string[];
   /** `asked`: it has not said yet what it offers. `unconnected`: this person has no account there yet. */
   readonly state: "well" | "failing" | "down" | "asked" | "unconnected";
+  /** The person publishes it: nobody else has it. */
+  readonly isOwn: boolean;
   /** @returns the name of a tool at `/mcp`. @param tool the server's own name. */
   readonly publicName: (tool: string) => string | undefined;
 }

@@ -18,6 +18,8 @@ export interface ServerHead {
   readonly notes: readonly string[];
   readonly state: ConsoleServer["state"];
   readonly mayConnect: boolean;
+  /** The person publishes it. */
+  readonly isOwn: boolean;
 }
 
 export interface ItemRow {
@@ -64,6 +66,11 @@ const STATES: Record<ServerHead["state"], readonly [label: string, look: BadgeLo
 export function stateBadge({ state }: ServerHead): Html | undefined {
   const words = STATES[state];
   return words && badge(...words);
+}
+
+/** Of a server that the person publishes. */
+export function ownBadge({ isOwn }: Pick<ServerHead, "isOwn">): Html | false {
+  return isOwn && badge("Only yours", "");
 }
 
 /** What it offers is known. */

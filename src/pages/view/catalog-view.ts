@@ -6,6 +6,7 @@ import {
   countsOf,
   isListed,
   itemEntry,
+  ownBadge,
   type ItemRow,
   searchForm,
   type ServerHead,
@@ -60,7 +61,7 @@ function section(server: CatalogServer, query: string): Html {
   const look = state === "well" ? "good" : state === "asked" ? "" : "warn";
   const found = foundCount === 1 ? "1 match" : `${foundCount} matches`;
   return html`<section class="stop part ${look}">
-    <h2><a href="${path}">${foreign(title, slug)}</a> ${stateBadge(server)}</h2>
+    <h2><a href="${path}">${foreign(title, slug)}</a> ${ownBadge(server)} ${stateBadge(server)}</h2>
     <p class="small">
       ${exactText(slug)}${isListed(server) && html` · ${query === "" ? countsOf(server) : found}`}
     </p>

@@ -23,6 +23,8 @@ export const PATHS = {
   createKey: "/account/keys",
   revokeKey: "/account/keys/revoke",
   endPublished: "/account/published/end",
+  pausePublished: "/account/published/pause",
+  resumePublished: "/account/published/resume",
   revokeAll: "/account/revoke-all",
 
   admin: "/admin",

@@ -20,6 +20,7 @@ export interface PublishedServerRow {
   readonly host: string;
   readonly since: number;
   readonly offlineSince?: number;
+  readonly isPaused: boolean;
 }
 
 export function publishedSection(
@@ -27,12 +28,14 @@ export function publishedSection(
   page: PageContext,
 ): Html | undefined {
   if (rows.length === 0) return undefined;
-  const isAnyOffline = rows.some(({ offlineSince }) => offlineSince !== undefined);
+  const isAnyOffline = rows.some(
+    ({ offlineSince, isPaused }) => offlineSince !== undefined && !isPaused,
+  );
   return html`<section class="stop part" id="published">
     <h2>Servers that you publish</h2>
     <p class="small">
-      They run on machines of yours, and nobody else can see them here. Ending one here ends it on
-      its machine, too.
+      They run on machines of yours, and nobody else can see them here. One that is paused is served
+      nowhere until you resume it. Ending one here ends it on its machine, too.
     </p>
     ${
       isAnyOffline &&
@@ -49,12 +52,16 @@ export function publishedSection(
 }
 
 function publishedServer(
-  { name, slug, host, since, offlineSince }: PublishedServerRow,
+  { name, slug, host, since, offlineSince, isPaused }: PublishedServerRow,
   { now, csrf }: PageContext,
 ): Html {
-  const isOnline = offlineSince === undefined;
+  const state = offlineSince === undefined ? badge("Online", "good") : badge("Offline", "warn");
+  const fields = { csrf, id: name };
+  const button = isPaused
+    ? ({ action: PATHS.resumePublished, label: "Resume" } as const)
+    : ({ action: PATHS.pausePublished, label: "Pause" } as const);
   return entry({
-    title: html`${exactText(slug)} ${isOnline ? badge("Online", "good") : badge("Offline", "warn")}`,
+    title: html`${exactText(slug)} ${isPaused ? badge("Paused", "") : state}`,
     facts: [
       ["Machine", foreign(host, "a machine without a name")],
       ["Published", when(since, now)],
@@ -62,9 +69,7 @@ function publishedServer(
         ? []
         : [["Not connected since", when(offlineSince, now)] as const]),
     ],
-    action: actionButton({
-      ...{ action: PATHS.endPublished, label: "End", about: slug },
-      ...{ fields: { csrf, id: name }, look: "danger" },
-    }),
+    action: html`${actionButton({ ...button, fields, about: slug })}
+    ${actionButton({ action: PATHS.endPublished, label: "End", fields, about: slug, look: "danger" })}`,
   });
 }

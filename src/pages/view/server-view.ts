@@ -14,6 +14,7 @@ import {
   prose,
   searchForm,
   type ServerHead,
+  ownBadge,
   stateBadge,
   stateNotes,
 } from "./catalog-parts.ts";
@@ -36,7 +37,7 @@ export function serverView(model: ServerView): View {
   const kinds = [...new Set(rows.map(({ kind }) => kind))];
   const body = html`
     <p class="small back"><a href="${PATHS.catalog}">Catalog</a></p>
-    <h1>${foreign(title, slug)} ${stateBadge(server)}</h1>
+    <h1>${foreign(title, slug)} ${ownBadge(server)} ${stateBadge(server)}</h1>
     <p class="lede">
       ${exactText(slug)}${version !== undefined && html` · ${foreign(version, "")}`}${
         isListed(server) && html` · ${countsOf(server)}`

@@ -22,6 +22,7 @@ const server: ConsoleServer = {
     resources: [{ name: "a://b", text: JSON.stringify({ uri: "a://b", name: "Weather map" }) }],
     templates: [],
   },
+  isOwn: false,
   publicName: () => undefined,
 };
 

@@ -233,6 +233,38 @@ describe("nothing is kept of a server", () => {
     }));
 });
 
+test("a server that its person has paused is served nowhere, in another life and after days too", ({
+  expect,
+}) =>
+  withSql(async (fixture) => {
+    const life = new Life(fixture);
+    const machine = life.connect();
+    life.hello(machine, "files");
+    const session = await life.session(machine, "files");
+    const running = await life.post("files", CALL, session);
+    expect(life.connector.setPaused("none", true)).toBe(false);
+    expect(life.connector.setPaused("files", true)).toBe(true);
+    expect(await errorOf(running)).toBe("my-files was paused while the call ran; it may have run.");
+    expect(machine.frames.at(-1)).toEqual({ t: "close", name: "files", channel: session });
+    expect(life.heard).toMatchObject({ listed: 2, gone: ["my-files"] });
+    expect(life.connector.list()).toMatchObject({ servers: [], paused: [{ name: "files" }] });
+
+    life.connector.closed(machine.id);
+    fixture.clock.now += 2 * DAY_MS;
+    const next = new Life(fixture);
+    next.connector.sweep();
+    const again = next.connect();
+    next.hello(again, "files");
+    expect(again.frames).toMatchObject([{ t: "welcome" }]);
+    expect(await (await next.post("files", CALL)).text()).toContain("is paused");
+    expect(again.messages).toEqual([]);
+    expect(next.heard.states).toEqual([]);
+
+    expect(next.connector.setPaused("files", false)).toBe(true);
+    expect(next.connector.list()).toMatchObject({ servers: [{ name: "files" }], paused: [] });
+    expect((await next.post("files", { id: 1, method: "initialize" })).status).toBe(200);
+  }));
+
 test("a server that has crashed five times in a minute is offline, until the command offers it anew", ({
   expect,
 }) =>

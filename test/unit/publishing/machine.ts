@@ -6,7 +6,8 @@ import {
   readFrameToCommand,
   writeFrame,
 } from "../../../src/protocol/publishing.ts";
-import { type Connection, Connector, type Offline } from "../../../src/publishing/connector.ts";
+import type { Connection, Offline } from "../../../src/publishing/connector-options.ts";
+import { Connector } from "../../../src/publishing/connector.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import type { SqlFixture } from "../lib/sql-fixture.ts";
 
