@@ -42,7 +42,9 @@ export async function setSecrets(secrets, place) {
 
 /** @returns {Promise<number>} the exit code of wrangler, which shows what it does. */
 export function deployWorker(/** @type {readonly string[]} */ args) {
-  const child = spawn(process.execPath, [WRANGLER, "deploy", ...args], { stdio: "inherit" });
+  // The build command need not say again what is wrong.
+  const env = { ...process.env, EDGEWAY_CHECKED: "1" };
+  const child = spawn(process.execPath, [WRANGLER, "deploy", ...args], { stdio: "inherit", env });
   return new Promise((resolve) => child.on("exit", (code) => resolve(code ?? 1)));
 }
 

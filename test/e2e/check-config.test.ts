@@ -1,4 +1,4 @@
-/** `npm run check-config` and `npm run deploy` say what is wrong before anything is deployed. */
+/** `npm run check-config`, `npm run deploy` and `wrangler deploy` say what is wrong before anything is deployed. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -42,6 +42,35 @@ function deploy(...args: readonly string[]): ReturnType<typeof run> {
     env: { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
   });
 }
+
+describe("wrangler deploy", () => {
+  test.for([
+    [
+      "an entry",
+      'PUBLIC_ORIGIN = "https://m.example.com"',
+      /not served: MCP_SERVERS\.files starts a program/,
+    ],
+    ["a mistake", 'AUTH_MODE = "maybe"', /AUTH_MODE[\s\S]*answers every request with 503/],
+  ] as const)("says what is wrong, and deploys: %s", async ([, vars, said], { expect }) => {
+    const project = mkdtempSync(join(folder, "project-"));
+    const head = `name = "edgeway"\nmain = "index.js"\ncompatibility_date = "2026-10-23"`;
+    const build = `[build]\ncommand = "node ${ROOT}scripts/build.mjs"`;
+    writeFileSync(join(project, "wrangler.toml"), `${head}\n${build}\n[vars]\n${vars}\n${MAP}`);
+    writeFileSync(join(project, "index.js"), "export default {};");
+    const bin = `${ROOT}node_modules/.bin`;
+    const { stdout } = await run(`${bin}/wrangler`, ["deploy", "--dry-run"], {
+      cwd: project,
+      env: {
+        ...process.env,
+        WRANGLER_SEND_METRICS: "false",
+        PATH: `${bin}:${process.env["PATH"]}`,
+      },
+    });
+    expect(stdout).toMatch(said);
+    expect(stdout).not.toContain("hush");
+    expect(stdout).toContain("--dry-run: exiting now");
+  });
+});
 
 describe("npm run check-config", () => {
   test("says what is served, what is not and why, and which secrets are needed", ({ expect }) => {

@@ -23,8 +23,11 @@ export function bundleWorker(
   const { name = "", main = "", ...rest } = readConfig({ config });
   const args = ["deploy", "--config", resolve(config), "--dry-run", "--outdir", folder];
   args.push(style === "minified" ? "--minify" : "--no-minify");
-  // No telemetry, no look for an update.
-  const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+  // No telemetry, no look for an update, and no words on the configuration.
+  const quiet = {
+    ...{ WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
+    EDGEWAY_CHECKED: "1",
+  };
   const bin = `${ROOT}node_modules/.bin`;
   const env = { ...process.env, ...quiet, PATH: `${bin}:${process.env["PATH"]}` };
   // The build command of another checkout runs there.
