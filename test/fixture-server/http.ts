@@ -26,9 +26,17 @@ async function serve(
     if (!outgoing.writableFinished) hangUp.abort();
   });
   const request = toRequest(incoming, hangUp.signal);
-  watchFlow(request, outgoing);
-  await writeResponse(await handle(request), outgoing);
+  served.add(request);
+  try {
+    watchFlow(request, outgoing);
+    await writeResponse(await handle(request), outgoing);
+  } finally {
+    served.delete(request);
+  }
 }
+
+/** The signal of a Request hears of nothing once the Request itself is collected. */
+const served = new Set<Request>();
 
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const method = incoming.method ?? "GET";

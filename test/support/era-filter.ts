@@ -61,16 +61,19 @@ async function answer(
   upstream: string,
   options: FilterOptions,
 ): Promise<Response> {
+  // Of the request that is served: the signal of a copy is deaf once the copy is collected.
   const { method, headers, signal } = request;
   const body = method === "POST" ? await request.text() : null;
-  const whole = new Request(request.url, { method, headers, signal, body });
+  const whole = new Request(request.url, { method, headers, body });
   const isLegacy = await isLegacyRequest(whole);
   if (options.era === "modern") {
-    return isLegacy ? refuseLegacy(whole) : forward(whole, upstream);
+    return isLegacy ? refuseLegacy(whole) : forward(whole, upstream, signal);
   }
   if (!isLegacy) return refuseModern(whole);
   const older = olderServer(options);
-  return older === undefined ? forward(whole, upstream) : forwardTo(older, whole, upstream);
+  return older === undefined
+    ? forward(whole, upstream, signal)
+    : forwardTo(older, whole, upstream, signal);
 }
 
 function olderServer(options: FilterOptions): OlderServer | undefined {
@@ -82,8 +85,9 @@ async function forwardTo(
   older: OlderServer,
   request: Request,
   upstream: string,
+  signal: AbortSignal,
 ): Promise<Response> {
-  const { method, signal } = request;
+  const { method } = request;
   const headers = new Headers(request.headers);
   const claimed = headers.get("mcp-protocol-version");
   if (claimed !== null && claimed > older.newest) {
@@ -94,14 +98,15 @@ async function forwardTo(
   const text = await request.text();
   const body = method === "POST" ? mapText(text, (message) => older.read(message)) : null;
   const response = await forward(
-    new Request(request.url, { method, headers, signal, body }),
+    new Request(request.url, { method, headers, body }),
     upstream,
+    signal,
   );
   return mapMessages(response, (message) => older.say(message));
 }
 
-async function forward(request: Request, upstream: string): Promise<Response> {
-  const { method, signal } = request;
+async function forward(request: Request, upstream: string, signal: AbortSignal): Promise<Response> {
+  const { method } = request;
   const headers = withoutHops(request.headers);
   const body = method === "POST" ? await request.text() : null;
   const response = await fetch(upstream, { method, headers, signal, body, redirect: "manual" });
