@@ -1,24 +1,30 @@
 /** `npm run simulate`: plays schedules, prints what they reached, and the trace of one that fails. */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
 import { Coverage, OBSERVED } from "./explore/coverage.ts";
-import { DELIBERATE } from "./explore/deliberate.ts";
+import { DELIBERATE, type Fault } from "./explore/deliberate.ts";
 import { type Plan, planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
+import { type Found, Player } from "./explore/search.ts";
 import { shrink } from "./explore/shrink.ts";
+import { timesOf, timesTable } from "./explore/times.ts";
 import { bundleGateway } from "./platform/bundle.ts";
-import { programOf } from "./platform/isolate.ts";
+import { type Program, programOf } from "./platform/isolate.ts";
 
 const HELP = `npm run simulate -- [options]
 
   --minutes M      plays schedules for so long (1 by default)
   --count N        plays so many
   --from SEED      begins at this seed; a random one by default
+  --processes N    plays in so many processes (1 by default; "all" for one for each core)
   --seed SEED      plays one schedule, and prints its trace
   --replay FILE    plays the plan in a file, and prints its trace
   --fault NAME     puts a deliberate fault into the gateway first: a part of its name
+  --deliberate     prints how long it takes to find each deliberate fault, from several seeds
+  --starts N       from so many seeds (10 by default)
   --table          prints what was reached, and what was not
 `;
 const PROGRESS_MS = 10_000;
@@ -28,9 +34,12 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     count: { type: "string" },
     from: { type: "string" },
+    processes: { type: "string" },
     seed: { type: "string" },
     replay: { type: "string" },
     fault: { type: "string" },
+    deliberate: { type: "boolean" },
+    starts: { type: "string" },
     table: { type: "boolean" },
     help: { type: "boolean" },
   },
@@ -40,18 +49,18 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-const { fault, seed, replay } = values;
-const deliberate =
-  fault === undefined ? undefined : DELIBERATE.find(({ name }) => name.includes(fault));
-if (values.help === true || (fault !== undefined && deliberate === undefined)) {
+const faults = DELIBERATE.filter(({ name }) => name.includes(values.fault ?? ""));
+if (values.help === true || faults.length === 0) {
   say(HELP + DELIBERATE.map(({ name }) => `    ${name}`).join("\n"));
   process.exit(values.help === true ? 0 : 2);
 }
+const fault = values.fault === undefined ? undefined : faults[0];
 
-const edits = [...OBSERVED, ...(deliberate?.edits ?? [])];
-const program = programOf(await bundleGateway(edits));
+async function programWith(put: Fault | undefined): Promise<Program> {
+  return programOf(await bundleGateway([...OBSERVED, ...(put?.edits ?? [])]));
+}
 
-async function printTrace(plan: Plan): Promise<boolean> {
+async function printTrace(plan: Plan, program: Program): Promise<boolean> {
   const trace = (text: string, at: number): void => say(`${String(at).padStart(8)}  ${text}`);
   const { findings } = await play(plan, program, { trace });
   say(
@@ -62,47 +71,86 @@ async function printTrace(plan: Plan): Promise<boolean> {
   return findings.length === 0;
 }
 
+function makePlayers(): Player[] {
+  const { processes = "1" } = values;
+  const count = processes === "all" ? availableParallelism() : Number(processes);
+  return Array.from({ length: count }, () => new Player());
+}
+
 async function explore(): Promise<boolean> {
   const coverage = new Coverage();
   const startedAt = performance.now();
-  const endsAt = startedAt + Number(values.minutes ?? 1) * 60_000;
-  const count = values.count === undefined ? Infinity : Number(values.count);
+  const minutes = Number(values.minutes ?? 1);
   const from = Number(values.from ?? Math.floor(Math.random() * 2 ** 31));
-  let saidAt = startedAt;
-  for (let next = from; next < from + count; next += 1) {
-    const now = performance.now();
-    if (values.count === undefined && now > endsAt) break;
-    const plan = planOf(next);
-    const played = await play(plan, program, { observe: coverage.observe });
-    coverage.add(played);
-    if (played.findings.length > 0) {
-      say(
-        `Seed ${next}, after ${Math.round((now - startedAt) / 1000)} s: ${played.findings.join("; ")}`,
-      );
-      const smallest = await shrink(
-        plan,
-        async (smaller) => (await play(smaller, program)).findings.length > 0,
-      );
-      await printTrace(smallest);
-      const file = `simulation-${next}.json`;
-      writeFileSync(file, `${JSON.stringify(smallest, null, 2)}\n`);
-      say(`npm run simulate -- --replay ${file}`);
-      return false;
-    }
-    if (now - saidAt > PROGRESS_MS) {
-      saidAt = now;
-      const speed = Math.round(coverage.schedules / ((now - startedAt) / 1000));
-      say(`seed ${next}: ${coverage.progress}; ${speed} a second`);
-    }
-  }
-  say(`Seeds from ${from}: ${coverage.progress}. Nothing was found.`);
+  const players = makePlayers();
+  const seconds = players.map(() => 0);
+  const { promise: first, resolve: found } = Promise.withResolvers<Found | undefined>();
+  const progress = (): string => {
+    const cpu = seconds.reduce((sum, each) => sum + each, 0);
+    const perSecond = coverage.schedules / ((performance.now() - startedAt) / 1000);
+    const speed = `${perSecond.toFixed(1)} a second, ${(coverage.schedules / cpu).toFixed(1)} a second of processor time`;
+    return `Seeds from ${from}: ${coverage.progress}; ${speed}`;
+  };
+  const plays = players.map((player, index) => {
+    const count =
+      values.count === undefined ? Infinity : Math.ceil(Number(values.count) / players.length);
+    const job = { fault: fault?.name, from: from + index, stride: players.length };
+    const bounds = { count: Math.min(count, 2 ** 31), cpuSeconds: 2 ** 31 };
+    return player.play({ ...job, ...bounds }, (report) => {
+      coverage.merge(report.coverage);
+      seconds[index] = report.cpuSeconds;
+      if (report.found !== undefined) found(report.found);
+    });
+  });
+  void Promise.all(plays).then(() => found(undefined));
+  const telling = setInterval(() => say(progress()), PROGRESS_MS);
+  const ending =
+    values.count === undefined ? setTimeout(() => found(undefined), minutes * 60_000) : undefined;
+  const finding = await first;
+  clearInterval(telling);
+  clearTimeout(ending);
+  for (const player of players) player.end();
+  say(progress());
   if (values.table === true) say(coverage.table);
-  return true;
+  if (finding === undefined) {
+    say("Nothing was found.");
+    return true;
+  }
+  await tell(finding, (performance.now() - startedAt) / 1000);
+  return false;
+}
+
+/** Makes the plan smaller, and prints its trace. */
+async function tell({ seed, findings }: Found, seconds: number): Promise<void> {
+  say(`Seed ${seed}, after ${Math.round(seconds)} s: ${findings.join("; ")}`);
+  const program = await programWith(fault);
+  const fails = async (plan: Plan): Promise<boolean> =>
+    (await play(plan, program)).findings.length > 0;
+  const smallest = await shrink(planOf(seed), fails);
+  await printTrace(smallest, program);
+  const file = `simulation-${seed}.json`;
+  writeFileSync(file, `${JSON.stringify(smallest, null, 2)}\n`);
+  say(`npm run simulate -- --replay ${file}`);
+}
+
+/** Looks for each fault from several seeds. */
+async function findDeliberate(): Promise<boolean> {
+  const players = makePlayers();
+  const starts = Number(values.starts ?? 10);
+  const options = { starts, cpuSeconds: Number(values.minutes ?? 10) * 60 };
+  const times = await timesOf(faults, players, options, say);
+  for (const player of players) player.end();
+  say(timesTable(times));
+  return times.every(({ found }) => found.length === starts);
 }
 
 let isGood: boolean;
-if (replay !== undefined)
-  isGood = await printTrace(JSON.parse(readFileSync(replay, "utf8")) as Plan);
-else if (seed !== undefined) isGood = await printTrace(planOf(Number(seed)));
+const { seed, replay } = values;
+if (values.deliberate === true) isGood = await findDeliberate();
+else if (replay !== undefined) {
+  const plan = JSON.parse(readFileSync(replay, "utf8")) as Plan;
+  isGood = await printTrace(plan, await programWith(fault));
+} else if (seed !== undefined)
+  isGood = await printTrace(planOf(Number(seed)), await programWith(fault));
 else isGood = await explore();
 process.exitCode = isGood ? 0 : 1;

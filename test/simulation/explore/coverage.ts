@@ -23,6 +23,15 @@ const WAYS = Object.entries(TRANSITIONS).flatMap(([state, ways]) =>
   Object.keys(ways).map((event) => `${state}, ${event}`),
 );
 
+/** The same as a message from one process to another. */
+export interface CoverageCounts {
+  readonly schedules: number;
+  readonly steps: number;
+  readonly ways: readonly (readonly [string, number])[];
+  readonly faults: readonly (readonly [FaultKind, number])[];
+  readonly ends: readonly (readonly [string, number])[];
+}
+
 export class Coverage {
   schedules = 0;
   steps = 0;
@@ -37,6 +46,20 @@ export class Coverage {
     this.steps += steps;
     for (const kind of met) add(this.#faults, kind);
     for (const { ends } of ledger.calls.values()) add(this.#ends, ends[0] ?? "none");
+  }
+
+  get counts(): CoverageCounts {
+    const { schedules, steps } = this;
+    const [ways, faults, ends] = [[...this.#ways], [...this.#faults], [...this.#ends]];
+    return { schedules, steps, ways, faults, ends };
+  }
+
+  merge({ schedules, steps, ways, faults, ends }: CoverageCounts): void {
+    this.schedules += schedules;
+    this.steps += steps;
+    for (const [way, count] of ways) add(this.#ways, way, count);
+    for (const [kind, count] of faults) add(this.#faults, kind, count);
+    for (const [end, count] of ends) add(this.#ends, end, count);
   }
 
   /** One line. */
@@ -57,6 +80,6 @@ export class Coverage {
   }
 }
 
-function add<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+function add<Key>(counts: Map<Key, number>, key: Key, count = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
 }

@@ -8,6 +8,8 @@ import type { SseClientHabits } from "../outside/sse-client.ts";
 import type { AccountHabits } from "../outside/account-holder.ts";
 import type { VendorHabits } from "../outside/vendor.ts";
 import { Random } from "../platform/random.ts";
+import { withHandOvers } from "./hand-overs.ts";
+import { type Order, orderOf } from "./orders.ts";
 
 export const FAULTS = [
   "cut-client", // a client's connection breaks
@@ -82,6 +84,8 @@ export interface Plan {
   /** Where people's accounts are. */
   readonly vendor?: VendorHabits;
   readonly holders?: readonly AccountHabits[];
+  /** Without one, every lane that can go on is as likely. */
+  readonly order?: Order;
 }
 
 /** Moments of a refresh, and what it may hit. */
@@ -122,6 +126,17 @@ function accountsPlanOf(seed: number): Plan {
 
 export function planOf(seed: number): Plan {
   if (new Random(seed * 2903 + 5).chance(0.1)) return accountsPlanOf(seed);
+  const random = new Random(seed * 104_729 + 5);
+  const plan = mixtureOf(seed);
+  // For subscribers, the model does not know yet which of these orders excuse a change that comes late.
+  if (plan.servers.some(({ changes = 0 }) => changes > 0)) return plan;
+  const order = orderOf(random);
+  const ordered = order === undefined ? plan : { ...plan, order };
+  return random.chance(0.5) ? withHandOvers(ordered, random) : ordered;
+}
+
+/** A mixture of everything. */
+function mixtureOf(seed: number): Plan {
   const random = new Random(seed * 7919 + 17);
   const kinds = FAULTS.filter((kind) => kind !== "clock" && random.chance(0.5));
   const servers = Array.from({ length: 1 + random.below(2) }, () => serverOf(random));

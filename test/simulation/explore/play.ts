@@ -10,8 +10,10 @@ import { ModernServer } from "../outside/modern-server.ts";
 import { SseClient } from "../outside/sse-client.ts";
 import { Vendor } from "../outside/vendor.ts";
 import type { Program } from "../platform/isolate.ts";
+import { Random } from "../platform/random.ts";
 import type { Step } from "../platform/scheduler.ts";
 import { World } from "../platform/world.ts";
+import { chooseBy } from "./orders.ts";
 import { type FaultKind, JUMPS, type Plan } from "./plan.ts";
 
 export interface Played {
@@ -44,7 +46,8 @@ const SIGN_IN = {
 };
 const VENDORS = { url: "https://vend.example.com/mcp", auth: "oauth" };
 
-const END_MS = 600_000;
+/** A server may hold a call that it has forgotten until the gateway ends it, and so with the next. */
+const END_MS = 1_800_000;
 /** What could still come too late, or twice, has come by then. */
 const REST_MS = 5000;
 
@@ -64,6 +67,7 @@ export async function play(
   const world = new World({
     seed: plan.seed,
     program,
+    choose: chooseBy(plan.order, new Random(plan.seed + 1)),
     objects: OBJECTS,
     vars: {
       ...(plan.vendor === undefined ? { AUTH_MODE: "none" } : SIGN_IN),

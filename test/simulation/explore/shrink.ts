@@ -45,6 +45,10 @@ function* smaller(plan: Plan): Generator<Plan> {
       yield { ...plan, clients: clients.with(index, { ...client, ...change }) };
     }
   }
+  if (plan.order !== undefined) {
+    const { order: _none, ...rest } = plan;
+    yield rest;
+  }
   if (plan.delayMs > 0) yield { ...plan, delayMs: 0 };
   for (const [index, server] of servers.entries()) {
     if (server.pauseMs > 0) {

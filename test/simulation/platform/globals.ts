@@ -1,5 +1,6 @@
 /** What code in an isolate finds as its globals: the platform's, over the simulated clock and network. */
 
+import { IsolateAbortSignal } from "./abort.ts";
 import { Context } from "./context.ts";
 import { cryptoOf } from "./crypto.ts";
 import { fetchOver, type Network } from "./network.ts";
@@ -42,6 +43,7 @@ export function globalsOf({
     }) as Math,
     crypto: cryptoOf(scheduler.hostWork, random),
     fetch: fetchOver(network),
+    AbortSignal: IsolateAbortSignal,
     Request: IsolateRequest,
     Response: IsolateResponse,
     WebSocketPair: makeWebSocketPair,

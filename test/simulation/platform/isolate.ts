@@ -10,7 +10,7 @@ import { globalsOf, type Platform } from "./globals.ts";
 
 /** A bundle that is ready to be evaluated again and again. */
 export interface Program {
-  readonly script: Script;
+  readonly evaluate: (...args: unknown[]) => void;
 }
 
 /** The function that an edited program calls, to show what it does. */
@@ -18,14 +18,27 @@ const OBSERVER = "observe";
 
 const NAMES = [
   ...["Date", "performance", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "Math"],
-  ...["crypto", "fetch", "Request", "Response", "WebSocketPair", "WebSocket", "console"],
+  ...[
+    "crypto",
+    "fetch",
+    "AbortSignal",
+    "Request",
+    "Response",
+    "WebSocketPair",
+    "WebSocket",
+    "console",
+  ],
   ...["globalThis", "self", OBSERVER],
 ];
 
-/** @param text a CommonJS module. */
+/**
+ * @param text a CommonJS module. It is one function for all isolates: what the host learns of its code in one
+ *   is used in the next, without which every isolate is interpreted.
+ */
 export function programOf(text: string): Program {
   const source = `(function (exports, module, require, ${NAMES.join(", ")}) {${text}\n})`;
-  return { script: new Script(source, { filename: "gateway.js" }) };
+  const script = new Script(source, { filename: "gateway.js" });
+  return { evaluate: script.runInThisContext() as Program["evaluate"] };
 }
 
 interface Exports {
@@ -62,12 +75,11 @@ export class Isolate {
     this.#env = env;
     const globals = globalsOf(platform);
     const module = { exports: {} };
-    const evaluate = program.script.runInThisContext() as (...args: unknown[]) => void;
     const load = (id: string): object => {
       if (id === "cloudflare:workers") return { DurableObject, env, waitUntil };
       throw new Error(`The bundle asks for ${id}`);
     };
-    evaluate(module.exports, module, load, ...NAMES.map((global) => globals[global]));
+    program.evaluate(module.exports, module, load, ...NAMES.map((global) => globals[global]));
     this.#exports = module.exports as Exports;
   }
 

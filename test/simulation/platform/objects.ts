@@ -419,10 +419,10 @@ function call(slot: Slot, method: string, args: readonly unknown[]): Promise<unk
       isSettled = true;
       from.post(label, `${label}: ${what}`, work);
     };
+    const lost = (): void =>
+      settle("the object was reset", () => reject(new ResetError("The object was reset.")));
     const arrive = (): void => {
       const life = (slot.life ??= new Life(slot, slot.home.isolateFor(slot)));
-      const reset = new ResetError("The object was reset.");
-      const lost = (): void => settle("the object was reset", () => reject(reset));
       const forget = life.onEnd(lost);
       const user = life.user as unknown as Record<string, (...args: unknown[]) => unknown>;
       const returned = (value: unknown): void =>

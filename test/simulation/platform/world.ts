@@ -9,7 +9,7 @@ import { type Host, Network, send } from "./network.ts";
 import { type Life, Namespace, type ObjectHome, type Slot } from "./objects.ts";
 import { Random } from "./random.ts";
 import { IsolateRequest } from "./request-response.ts";
-import { type Choose, Scheduler, type Step, uniformly } from "./scheduler.ts";
+import { type Choose, Scheduler, type Step } from "./scheduler.ts";
 
 export interface WorldOptions {
   readonly seed: number;
@@ -19,7 +19,7 @@ export interface WorldOptions {
   readonly objects: Readonly<Record<string, string>>;
   /** The longest delay of a message, in milliseconds. */
   readonly delayMs?: number;
-  readonly choose?: Choose;
+  readonly choose: Choose;
   readonly onStep?: (step: Step, now: number) => void;
   readonly onNote?: (text: string, now: number) => void;
   readonly observe?: (what: string) => void;
@@ -66,11 +66,9 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.random = new Random(options.seed);
-    const order = new Random(options.seed + 1);
-    const choose = options.choose ?? uniformly(order);
     this.scheduler = new Scheduler({
       startAt: START,
-      choose,
+      choose: options.choose,
       onStep: (step) => options.onStep?.(step, this.elapsed),
     });
     this.network = new Network(() => this.random.below((options.delayMs ?? 0) + 1));
