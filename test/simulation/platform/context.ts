@@ -104,7 +104,8 @@ export class Context {
     };
     const timer = this.#timers.get(id);
     if (timer === undefined) return;
-    const lane = `timer ${this.name} ${id}`;
+    // Those of one time fire in the order in which they were set.
+    const lane = `timer ${this.name} ${this.scheduler.now + Math.max(0, ms)}`;
     timer.step = this.post(lane, `${this.name}: a timer fires`, fire, Math.max(0, ms));
   }
 }

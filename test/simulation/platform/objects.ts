@@ -8,6 +8,7 @@ import { Context } from "./context.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Network, send } from "./network.ts";
 import type { Random } from "./random.ts";
+import { IsolateRequest } from "./request-response.ts";
 import { copyOver } from "./rpc.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimulatedSocket } from "./sockets.ts";
@@ -206,7 +207,10 @@ function cursor({ rows, written }: { rows: Record<string, unknown>[]; written: n
   return {
     [Symbol.iterator]: () => rows[Symbol.iterator](),
     toArray: () => rows,
-    one: () => rows[0],
+    one: () => {
+      if (rows.length !== 1) throw new Error("Expected exactly one result from SQL query");
+      return rows[0];
+    },
     rowsRead: rows.length,
     rowsWritten: written,
   };
@@ -373,14 +377,19 @@ export class Namespace {
 
   get(id: ObjectId): object {
     const slot = this.#slot(id);
+    // Calls of one stub arrive in the order in which they were made.
+    const lane = `stub ${this.home.scheduler.number("stub")}`;
     return new Proxy(
       { id },
       {
         get: (target, method) => {
           if (method === "id") return target.id;
           if (typeof method !== "string" || method === "then") return undefined;
-          if (method === "fetch") return (request: Request) => fetchFrom(slot, request);
-          return (...args: unknown[]) => call(slot, method, args);
+          if (method === "fetch") {
+            return (input: Request | string, init?: RequestInit) =>
+              fetchFrom(slot, new IsolateRequest(input, init));
+          }
+          return (...args: unknown[]) => call(slot, lane, method, args);
         },
       },
     );
@@ -407,7 +416,12 @@ function fetchFrom(slot: Slot, request: Request): Promise<Response> {
 }
 
 /** Calls a method of an object. */
-function call(slot: Slot, method: string, args: readonly unknown[]): Promise<unknown> {
+function call(
+  slot: Slot,
+  lane: string,
+  method: string,
+  args: readonly unknown[],
+): Promise<unknown> {
   const from = Context.current();
   const { scheduler } = from;
   const label = `${from.name} → ${slot.name}.${method} #${scheduler.number("call")}`;
@@ -437,8 +451,14 @@ function call(slot: Slot, method: string, args: readonly unknown[]): Promise<unk
           const copy = Object.assign(new Error((error as Error).message), { remote: true });
           settle("throws", () => reject(copy));
         });
-      slot.deliver(() => user[method]?.(...given)).then(returned, threw);
+      slot
+        .deliver(() => {
+          if (user[method] === undefined)
+            throw new TypeError(`The RPC receiver does not implement the method "${method}".`);
+          return user[method](...given);
+        })
+        .then(returned, threw);
     };
-    from.leave(() => scheduler.post(label, `${label}: arrives`, arrive));
+    from.leave(() => scheduler.post(lane, `${label}: arrives`, arrive));
   });
 }

@@ -55,7 +55,10 @@ export class SimulatedSocket {
 
   acceptAs(owner: SocketOwner): void {
     this.#owner = owner;
-    for (const deliver of this.#early.splice(0)) deliver();
+    // Not before the code that accepts has said who listens.
+    void Promise.resolve().then(() => {
+      for (const deliver of this.#early.splice(0)) deliver();
+    });
   }
 
   get isAccepted(): boolean {
