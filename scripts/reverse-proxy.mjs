@@ -4,13 +4,14 @@
  * cannot parse with a stack trace. So the proxy alone listens where clients connect: it drops what
  * only the runtime may say, and says itself where the connection is from.
  *
- * It serves plain HTTP. A request for another protocol (`Upgrade`) is served without it.
+ * It serves plain HTTP, and WebSockets. A request for any other protocol (`Upgrade`) is served without it.
  */
 
-import { Agent, createServer, request as sendRequest } from "node:http";
+import { Agent, createServer, request as sendRequest, ServerResponse } from "node:http";
 
 /** The header with which the Worker knows a request of this proxy (`src/http/guard.ts`). */
 const LAUNCHER_KEY = "Edgeway-Launcher";
+const NOTHING = /^(?!)/;
 /** What wrangler and Miniflare tell each other, and what only this proxy says. */
 const RESERVED = /^(?:mf-.*|edgeway-launcher)$/i;
 /**
@@ -24,6 +25,8 @@ const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|te|upgrade|expect
  * headers of whoever comes next on that connection.
  */
 const NEVER_OF_ONE_CONNECTION = new Set(["host", "content-length", "transfer-encoding"]);
+/** What a request for a WebSocket, and the answer to it, say of their connection (RFC 6455 section 4.1). */
+const TO_WEB_SOCKET = ["Connection", "Upgrade", "Upgrade", "websocket"];
 /** Here wrangler answers by itself, and the gateway's guard is not asked. */
 const WRANGLERS_OWN = "/cdn-cgi/";
 /** One host, and nothing that a URL would take for its user, path or query. */
@@ -37,6 +40,8 @@ const IDLE_CONNECTION_MS = 3000;
  * @typedef {object} Destination
  * @property {string} host
  * @property {number} port
+ *
+ * @typedef {Destination & { agent: Agent | false, key: string }} Onward
  *
  * @typedef {object} ProxyOptions
  * @property {string} host where clients connect; for `127.0.0.1` also `::1`, the other localhost
@@ -63,13 +68,24 @@ export async function startReverseProxy(/** @type {ProxyOptions} */ options) {
 
   /** @returns {Promise<number>} */
   function listen(/** @type {string} */ host, /** @type {number} */ wanted) {
-    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+    const server = createServer(
+      { maxHeaderSize: MAX_HEADER_BYTES, shouldUpgradeCallback: isForWebSocket },
+      (request, response) => {
+        options.destination
+          .then((destination) => {
+            forward(request, response, { ...destination, agent, key: options.key });
+          })
+          // What Node.js does not send is one request that fails, and not the end of the launcher.
+          .catch(() => response.destroy());
+      },
+    );
+    server.on("upgrade", (request, socket, head) => {
+      socket.on("error", () => socket.destroy());
       options.destination
         .then((destination) => {
-          forward(request, response, { ...destination, agent, key: options.key });
+          forwardUpgrade(request, socket, head, { ...destination, agent: false, key: options.key });
         })
-        // What Node.js does not send is one request that fails, and not the end of the launcher.
-        .catch(() => response.destroy());
+        .catch(() => socket.destroy());
     });
     server.maxHeadersCount = 0;
     return new Promise((resolve, reject) => {
@@ -94,25 +110,11 @@ export function codeOf(/** @type {unknown} */ error) {
 function forward(
   /** @type {import("node:http").IncomingMessage} */ request,
   /** @type {import("node:http").ServerResponse} */ response,
-  /** @type {Destination & { agent: Agent, key: string }} */ { host, port, agent, key },
+  /** @type {Onward} */ onward,
 ) {
-  if (!isWellFormed(request)) {
-    response.writeHead(400, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
-    response.end("The request needs a path that begins with a slash, and one Host header.\n");
-    return;
-  }
-  const { method, url: path = "" } = request;
-  // As wrangler reads it, whatever steps up are in it.
-  if (new URL(`http://localhost${path}`).pathname.startsWith(WRANGLERS_OWN)) {
-    response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" });
-    response.end("There is nothing here. The MCP endpoint is /mcp.\n");
-    request.resume();
-    return;
-  }
-  const headers = requestHeaders(request, key);
-  const outgoing = sendRequest({ host, port, agent, method, path, headers, setHost: false });
+  const outgoing = requestOnward(request, response, onward);
+  if (outgoing === undefined) return;
   let isAnswered = false;
-  response.sendDate = false;
   response.on("close", () => {
     if (!response.writableFinished) outgoing.destroy();
   });
@@ -123,17 +125,88 @@ function forward(
   });
   outgoing.on("response", (incoming) => {
     isAnswered = true;
-    incoming.on("error", () => response.destroy());
-    response.writeHead(
-      incoming.statusCode ?? 502,
-      incoming.statusMessage,
-      endToEnd(incoming.rawHeaders, /^transfer-encoding$/i),
-    );
-    // The client sees the head of a stream before there is an event in it.
-    response.flushHeaders();
-    incoming.pipe(response);
+    answer(incoming, response);
   });
   request.pipe(outgoing);
+}
+
+/** Passes a request for a WebSocket on, and what comes on the connections after it. */
+function forwardUpgrade(
+  /** @type {import("node:http").IncomingMessage} */ request,
+  /** @type {import("node:stream").Duplex} */ socket,
+  /** @type {Uint8Array} */ head,
+  /** @type {Onward} */ onward,
+) {
+  // For an answer that is none of a WebSocket.
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(/** @type {import("node:net").Socket} */ (socket));
+  response.on("finish", () => socket.end());
+  const outgoing = requestOnward(request, response, onward, TO_WEB_SOCKET);
+  if (outgoing === undefined) return;
+  socket.on("close", () => outgoing.destroy());
+  outgoing.on("error", () => socket.destroy());
+  outgoing.on("response", (incoming) => answer(incoming, response));
+  outgoing.on("upgrade", (incoming, upstream, rest) => {
+    response.detachSocket(/** @type {import("node:net").Socket} */ (socket));
+    const lines = pairsOf([...endToEnd(incoming.rawHeaders, NOTHING), ...TO_WEB_SOCKET]);
+    const fields = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n`);
+    socket.write(rest);
+    upstream.write(head);
+    upstream.on("error", () => socket.destroy()).on("close", () => socket.destroy());
+    socket.on("close", () => upstream.destroy());
+    upstream.pipe(socket).pipe(upstream);
+  });
+  outgoing.end();
+}
+
+/**
+ * @param {readonly string[]} more headers, of this connection.
+ * @returns the request, whose headers are not sent yet; `undefined` for one that is answered here.
+ */
+function requestOnward(
+  /** @type {import("node:http").IncomingMessage} */ request,
+  /** @type {import("node:http").ServerResponse} */ response,
+  /** @type {Onward} */ { host, port, agent, key },
+  more = /** @type {readonly string[]} */ ([]),
+) {
+  if (!isWellFormed(request)) {
+    response.writeHead(400, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
+    response.end("The request needs a path that begins with a slash, and one Host header.\n");
+    return undefined;
+  }
+  const { method, url: path = "" } = request;
+  // As wrangler reads it, whatever steps up are in it.
+  if (new URL(`http://localhost${path}`).pathname.startsWith(WRANGLERS_OWN)) {
+    response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" });
+    response.end("There is nothing here. The MCP endpoint is /mcp.\n");
+    request.resume();
+    return undefined;
+  }
+  const headers = [...requestHeaders(request, key), ...more];
+  return sendRequest({ host, port, agent, method, path, headers, setHost: false });
+}
+
+/** Passes a response back. */
+function answer(
+  /** @type {import("node:http").IncomingMessage} */ incoming,
+  /** @type {import("node:http").ServerResponse} */ response,
+) {
+  response.sendDate = false;
+  incoming.on("error", () => response.destroy());
+  response.writeHead(
+    incoming.statusCode ?? 502,
+    incoming.statusMessage,
+    endToEnd(incoming.rawHeaders, /^transfer-encoding$/i),
+  );
+  // The client sees the head of a stream before there is an event in it.
+  response.flushHeaders();
+  incoming.pipe(response);
+}
+
+function isForWebSocket(/** @type {import("node:http").IncomingMessage} */ { method, headers }) {
+  return method === "GET" && headers.upgrade?.toLowerCase() === "websocket";
 }
 
 function isWellFormed(/** @type {import("node:http").IncomingMessage} */ { url = "", rawHeaders }) {

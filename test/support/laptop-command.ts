@@ -76,7 +76,7 @@ export class PublishingMachine {
 
   async turnOff(): Promise<void> {
     for (const command of this.#commands) command.kill("SIGKILL");
-    for (const pid of (await this.processes()).running) process.kill(pid, "SIGKILL");
+    for (const pid of (await this.processes()).running) killProcess(pid);
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -93,6 +93,15 @@ export async function published(command: RawHost, times = 1): Promise<void> {
     () => count() >= times,
     () => `published ${times} times: ${command.stderr()}`,
   );
+}
+
+/** A process that has ended by itself meanwhile is left alone. */
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 function isRunning(pid: number): boolean {
