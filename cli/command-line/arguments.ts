@@ -17,8 +17,8 @@ export function splitOption(arg: string): readonly [string, string?] {
   return name === undefined ? [arg] : [name, value ?? ""];
 }
 
-export function unknownOption(option: string): Mistake {
-  return mistake(`There is no option ${option}. edgeway --help lists them`);
+export function unknownOption(option: string, hint = ""): Mistake {
+  return mistake(`There is no option ${option}. edgeway --help lists them${hint}`);
 }
 
 /** @param written or "", where the environment may have it. */

@@ -1,8 +1,8 @@
 /** What is wrong with an address that does not serve as a gateway does, and what a person can do about it. */
 
 import { tryJson } from "../../src/lib/try-json.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 import { BAD_CERTIFICATE } from "../http/failures.ts";
-import { isObject } from "../stdio/message.ts";
 
 /** The answer to `server/discover`. */
 export interface Answer {

@@ -59,11 +59,12 @@ function fromFile(file: string, environment: Environment): readonly ServerDescri
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    notice(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    const { code } = error as NodeJS.ErrnoException;
+    notice(code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read (${code})`);
     return [];
   }
   const map = readServerMap(text, environment);
-  if (map === undefined) notice(`${file} has no map of servers, as "mcpServers"`);
+  if (map === undefined) notice(`${file} is no JSON, or has no map of servers, as "mcpServers"`);
   for (const sentence of map?.skipped ?? []) notice(`not published: ${sentence}`);
   return map?.servers ?? [];
 }

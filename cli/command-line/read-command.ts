@@ -45,21 +45,23 @@ function readArguments(
   { EDGEWAY_URL = "" }: Environment,
 ): Command {
   let deadline = DEADLINE_SECONDS;
-  let written = EDGEWAY_URL;
+  let written: string | undefined;
   for (let index = 0; index < args.length; index++) {
     const [option, inline] = splitOption(args[index] ?? "");
     if (option === "--deadline" && kind === "connect") {
       deadline = Number(inline ?? args[++index]);
     } else if (option.startsWith("-")) {
       return unknownOption(option);
-    } else {
+    } else if (written === undefined) {
       written = args[index] ?? "";
+    } else {
+      return mistake(`Give one address, and not ${args[index]} as well`);
     }
   }
   if (!isSeconds(deadline, MAX_DEADLINE_SECONDS)) {
     return mistake(`--deadline is a number of seconds, from 1 to ${MAX_DEADLINE_SECONDS}`);
   }
-  const reading = gatewayUrl(written);
+  const reading = gatewayUrl(written ?? EDGEWAY_URL);
   if (reading.kind === "mistake") return reading;
   const { url } = reading;
   return kind === "connect" ? { kind, url, deadlineMs: deadline * 1000 } : { kind, url };

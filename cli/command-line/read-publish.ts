@@ -25,6 +25,9 @@ export interface PublishCommand {
 
 const IDLE_SECONDS = 600;
 const MAX_IDLE_SECONDS = 86_400;
+const WITH_VALUE: ReadonlySet<string> = new Set(["--to", "--config", "--env", "--idle"]);
+/** Somebody may have left the dashes out. */
+const HINT = "; what starts the server goes after --";
 const VARIABLE = /^[A-Za-z_]\w*$/;
 const USAGE = "edgeway publish NAME --to URL -- COMMAND, or edgeway publish --config FILE --to URL";
 
@@ -73,14 +76,17 @@ function readOptions(args: readonly string[]): Given | Mistake {
   const given: Given = { names: [], named: [], isShared: false, idle: IDLE_SECONDS };
   for (let index = 0; index < args.length; index++) {
     const [option, inline] = splitOption(args[index] ?? "");
-    const value = (): string => inline ?? args[++index] ?? "";
     if (option === "--share") given.isShared = true;
-    else if (option === "--to") given.to = value();
-    else if (option === "--config") given.config = value();
-    else if (option === "--env") given.named.push(value());
-    else if (option === "--idle") given.idle = Number(value());
-    else if (option.startsWith("-")) return unknownOption(option);
-    else given.names.push(option);
+    else if (!option.startsWith("-")) given.names.push(option);
+    else if (!WITH_VALUE.has(option)) return unknownOption(option, HINT);
+    else {
+      const value = inline ?? args[++index] ?? "";
+      if (value === "" || value.startsWith("--")) return mistake(`${option} needs a value`);
+      if (option === "--to") given.to = value;
+      else if (option === "--config") given.config = value;
+      else if (option === "--env") given.named.push(value);
+      else given.idle = Number(value);
+    }
   }
   return given;
 }

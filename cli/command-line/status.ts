@@ -3,13 +3,13 @@
 import { mediaType } from "../../src/lib/media-type.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
 import { Meta } from "../../src/protocol/envelope.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 import { LoginNeeded } from "../http/failures.ts";
 import { Gateway, readBody } from "../http/gateway.ts";
 import { modernHeaders } from "../http/modern-headers.ts";
 import { discover } from "../login/discovery.ts";
 import { LoginError } from "../login/login-error.ts";
 import { POST_HEADERS } from "../relay/answers.ts";
-import { isObject } from "../stdio/message.ts";
 import { challengeOf } from "./challenge.ts";
 import { credentialsOf, keyOf, loginFile } from "./credentials.ts";
 import { RIGHT_ADDRESS, problemOfAnswer } from "./diagnosis.ts";

@@ -1,6 +1,6 @@
 /** What can go wrong on the way to the gateway, by what it means for the request. */
 
-import { isObject } from "../stdio/message.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 
 /** The request did not arrive, so that it may be sent again. */
 export class NotReached extends Error {

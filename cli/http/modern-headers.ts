@@ -6,7 +6,7 @@
 import { Meta } from "../../src/protocol/envelope.ts";
 import { encodeHeaderValue } from "../../src/protocol/header-value.ts";
 import { mirroredNameOf } from "../../src/protocol/mirrored-name.ts";
-import { isObject, type JsonObject } from "../stdio/message.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 
 /** True for the message of a client of 2026-07-28 or later: each one says its revision. */
 export function isModern({ params }: { readonly params: JsonObject }): boolean {

@@ -4,8 +4,8 @@
  */
 
 import { parseBearerChallenge } from "../../src/protocol/bearer-challenge.ts";
+import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { isSafe } from "../http/safe-url.ts";
-import type { JsonObject } from "../stdio/message.ts";
 import type { Endpoints } from "../tokens/login-file.ts";
 import { LoginError } from "./login-error.ts";
 import { getJson } from "./oauth-http.ts";

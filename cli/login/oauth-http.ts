@@ -1,8 +1,8 @@
 /** Requests to an authorization server. What it answers with an error is told apart from not being reached. */
 
 import { tryJson } from "../../src/lib/try-json.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 import { Broken, failureOf } from "../http/failures.ts";
-import { isObject, type JsonObject } from "../stdio/message.ts";
 import { LoginError } from "./login-error.ts";
 
 const TIMEOUT_MS = 15_000;

@@ -2,7 +2,7 @@
 
 import { hostname } from "node:os";
 
-import type { JsonObject } from "../stdio/message.ts";
+import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import type { Endpoints, Tokens } from "../tokens/login-file.ts";
 import { LoginError } from "./login-error.ts";
 import { postForm, postJson } from "./oauth-http.ts";

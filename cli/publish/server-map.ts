@@ -2,7 +2,7 @@
 
 import { parseEditorJson } from "../../src/lib/editor-json.ts";
 import { isPublishedName } from "../../src/protocol/publishing.ts";
-import { isObject, type JsonObject } from "../stdio/message.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 import type { ServerDescription } from "./local-server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

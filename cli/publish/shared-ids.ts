@@ -4,12 +4,11 @@
  */
 
 import { Meta } from "../../src/protocol/envelope.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 import { memberText, withMember } from "../stdio/json-text.ts";
 import {
   CANCELLED,
   cancellationText,
-  isObject,
-  type JsonObject,
   LISTEN,
   type Message,
   readMessage,

@@ -4,21 +4,17 @@
  * than once too seldom.
  */
 
-import { Meta } from "../../src/protocol/envelope.ts";
 import {
-  isObject,
-  type JsonObject,
-  notificationText,
-  readMessage,
-  type Request,
-} from "../stdio/message.ts";
+  LIST_CHANGED,
+  LIST_FILTER,
+  RESOURCE_UPDATED,
+  SUBSCRIPTIONS_ACKNOWLEDGED,
+} from "../../src/protocol/change-notices.ts";
+import { Meta } from "../../src/protocol/envelope.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
+import { notificationText, readMessage, type Request } from "../stdio/message.ts";
 
-const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
-const LISTS: Readonly<Record<string, string>> = {
-  toolsListChanged: "notifications/tools/list_changed",
-  promptsListChanged: "notifications/prompts/list_changed",
-  resourcesListChanged: "notifications/resources/list_changed",
-};
+const LISTS = ["tools", "prompts", "resources"] as const;
 
 export class Subscription {
   readonly #id: string;
@@ -31,7 +27,7 @@ export class Subscription {
   /** @returns the messages that the host gets in place of one of a stream. */
   receive(text: string): readonly string[] {
     const [part] = readMessage(text)?.parts ?? [];
-    if (part?.kind !== "notification" || part.method !== ACKNOWLEDGED) return [text];
+    if (part?.kind !== "notification" || part.method !== SUBSCRIPTIONS_ACKNOWLEDGED) return [text];
     if (this.#isAcknowledged) return this.#changes(part.params);
     this.#isAcknowledged = true;
     return [text];
@@ -39,13 +35,13 @@ export class Subscription {
 
   #changes({ notifications: filter }: JsonObject): readonly string[] {
     if (!isObject(filter)) return [];
-    const lists = Object.entries(LISTS).filter(([member]) => filter[member] === true);
+    const lists = LISTS.filter((list) => filter[LIST_FILTER[list]] === true);
     const uris = filter["resourceSubscriptions"];
     const resources = Array.isArray(uris) ? (uris as unknown[]) : [];
     return [
-      ...lists.map(([, method]) => this.#notification(method, "")),
+      ...lists.map((list) => this.#notification(LIST_CHANGED[list], "")),
       ...resources.map((uri) =>
-        this.#notification("notifications/resources/updated", `,"uri":${JSON.stringify(uri)}`),
+        this.#notification(RESOURCE_UPDATED, `,"uri":${JSON.stringify(uri)}`),
       ),
     ];
   }

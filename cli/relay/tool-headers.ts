@@ -8,7 +8,8 @@ import {
   paramHeaders,
   readParamBindings,
 } from "../../src/protocol/param-headers.ts";
-import { isObject, type JsonObject, type Message } from "../stdio/message.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
+import { type Message } from "../stdio/message.ts";
 
 export class ToolHeaders {
   readonly #bindings = new Map<unknown, readonly ParamBinding[]>();

@@ -1,14 +1,13 @@
 /** One line of stdio: a message of JSON-RPC, or a batch of 2025-03-26. Its text is passed on as it is. */
 
 import { tryJson } from "../../src/lib/try-json.ts";
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 import { memberText, onOneLine, partsOf } from "./json-text.ts";
 
 /** Methods that several files know. */
 export const CANCELLED = "notifications/cancelled";
 export const INITIALIZED = "notifications/initialized";
 export const LISTEN = "subscriptions/listen";
-
-export type JsonObject = { readonly [key: string]: unknown };
 
 export interface Request {
   readonly kind: "request";
@@ -89,10 +88,6 @@ export function requestIdOf({ text, isBatch }: Message): string | undefined {
   const params = memberText(text, "params");
   const id = params?.startsWith("{") === true ? memberText(params, "requestId") : undefined;
   return id?.startsWith('"') === true ? JSON.stringify(JSON.parse(id)) : id;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The messages of a batch, each for itself. */

@@ -11,7 +11,7 @@ import { basename, dirname } from "node:path";
 
 import { sleep } from "../../src/lib/sleep.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
-import { isObject } from "../stdio/message.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 
 const HEARTBEAT_MS = 5000;
 const STALE_MS = 30_000;

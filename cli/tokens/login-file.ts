@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 import { retry } from "../../src/lib/retry.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
-import { isObject } from "../stdio/message.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 import { withLock } from "./file-lock.ts";
 
 /** The authorization server of the gateway, as far as it is used here (RFC 8414). */
