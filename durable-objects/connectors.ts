@@ -34,15 +34,16 @@ export function publishingIn(env: Namespace, config: Config): PublishingBacking 
   };
 }
 
-/** A server that a person publishes, for every connector of the gateway. */
+/** A server that a person publishes, for every connector of the gateway. @param onGone as `publishedTarget` takes it. */
 export function publishedServerIn(
   env: Namespace,
   { limits }: Pick<Config, "limits">,
   person: string,
   name: string,
+  onGone: () => void = () => undefined,
 ): Server {
   const open: Fetch = (url, init) => connectorAt(env, person).fetch(new Request(url, init));
-  return publishedServer(person, name, open, limits);
+  return publishedServer(person, name, open, limits, onGone);
 }
 
 const TAGS = "edgeway-publish";

@@ -65,7 +65,7 @@ export class LineChannel implements Channel {
     this.#isClosing = true;
   }
 
-  /** The reader has gone, which the stream itself does not notice. */
+  /** The reader has gone, which the stream itself notices only with its next write. */
   abandon(): void {
     this.#push.abandon();
   }

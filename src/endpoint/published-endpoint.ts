@@ -17,8 +17,9 @@ export function publishedServer(
   name: string,
   open: Fetch,
   { maxMessageBytes }: Pick<Limits, "maxMessageBytes">,
+  onGone: () => void,
 ): Server {
-  const target = publishedTarget(person, name, open, maxMessageBytes);
+  const target = publishedTarget(person, name, open, maxMessageBytes, onGone);
   return {
     ...{ slug: target.slug, target, prefix: `${target.slug}__` },
     auth: { kind: "none" },

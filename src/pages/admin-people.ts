@@ -51,10 +51,18 @@ export function serviceOffer({ authority }: AuthContext): Offer {
   return { resources: authority.resources, days: [] };
 }
 
-export async function newestUsers(store: AuthContext["store"]): Promise<readonly User[]> {
+interface KnownUsers {
+  /** Those that are shown. */
+  readonly newest: readonly User[];
+  /** How many of all publish servers: what and how many is known to the object of each alone. */
+  readonly publishing: number;
+}
+
+export async function usersIn(store: AuthContext["store"]): Promise<KnownUsers> {
   const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
   const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
-  return all.slice(0, SHOWN_USERS);
+  const publishing = all.filter(({ publishes }) => publishes === true).length;
+  return { newest: all.slice(0, SHOWN_USERS), publishing };
 }
 
 async function userRow(context: AuthContext, user: User, own: string): Promise<AdminUser> {

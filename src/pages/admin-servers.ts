@@ -1,6 +1,7 @@
 /** `/admin/servers`: all servers, and the way of new ones in: pasted, shown, and kept as drafts. */
 
 import type { AddedServer } from "../observability/added-servers.ts";
+import type { Candidate, Left } from "../observability/pasted-servers.ts";
 import { type FilledIn, filledIn } from "./operator/fill-in.ts";
 import type { NewServer } from "./operator/server-registry.ts";
 import {
@@ -8,6 +9,7 @@ import {
   operated,
   operatedFreshly,
   operating,
+  type OperatorSubmission,
   type OperatorVisit,
   PASTE_BYTES,
 } from "./operator-visit.ts";
@@ -78,22 +80,7 @@ export const addServers = operatedFreshly(
     const text = await added.openPasted(visitor.person, form.get("pasted") ?? "");
     const pasted = text === undefined ? undefined : added.read(text);
     if (text === undefined || pasted?.kind !== "read") return serversPage(visit, OUTDATED);
-    const chosen = new Set(form.getAll("add"));
-    const candidates = pasted.items.filter((item) => item.kind === "candidate");
-    const known = new Set((await added.all()).servers.map(({ slug }) => slug));
-    const filled = candidates.map((candidate, n) => {
-      const isChosen = chosen.has(String(n));
-      const one = {
-        ...filledIn(added, candidate, (name) => form.get(`${name}-${n}`) ?? undefined),
-        isChosen,
-      };
-      const { slug } = one.entry;
-      if (!isChosen) return one;
-      const taken = added.isConfigured(slug) ? CONFIGURED : known.has(slug) ? TAKEN : undefined;
-      known.add(slug);
-      if (taken !== undefined) return { ...one, mistakes: [...one.mistakes, taken] };
-      return one.mistakes.length > 0 ? one : { ...one, mistakes: added.mistakesIn(one.entry) };
-    });
+    const filled = await filledInBy(visit, pasted.items);
     const ready = filled.filter(({ isChosen }) => isChosen);
     if (ready.length === 0) return serversPage(visit, "No server was chosen.");
     if (ready.some(({ mistakes }) => mistakes.length > 0)) {
@@ -120,6 +107,29 @@ export const addServers = operatedFreshly(
   },
   PASTE_BYTES,
 );
+
+/** @returns each candidate as the form has it, with what is wrong with those that are chosen. */
+async function filledInBy(
+  { context, form }: OperatorSubmission,
+  items: readonly (Candidate | Left)[],
+): Promise<readonly FilledIn[]> {
+  const { added } = context.servers;
+  const { servers } = await added.all();
+  const taken = new Set(servers.map(({ slug }) => slug));
+  const chosen = new Set(form.getAll("add"));
+  return items
+    .filter((item) => item.kind === "candidate")
+    .map((candidate, n) => {
+      const control = (name: string): string | undefined => form.get(`${name}-${n}`) ?? undefined;
+      const one = { ...filledIn(added, candidate, control), isChosen: chosen.has(String(n)) };
+      if (!one.isChosen) return one;
+      const { slug } = one.entry;
+      const clash = added.isConfigured(slug) ? CONFIGURED : taken.has(slug) ? TAKEN : undefined;
+      taken.add(slug);
+      if (clash !== undefined) return { ...one, mistakes: [...one.mistakes, clash] };
+      return one.mistakes.length > 0 ? one : { ...one, mistakes: added.mistakesIn(one.entry) };
+    });
+}
 
 const OUTDATED = "That page is out of date. Paste it again.";
 const CONFIGURED = "MCP_SERVERS has a server of this slug already, which wins; choose another one.";

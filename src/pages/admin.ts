@@ -1,7 +1,7 @@
 /**
- * `/admin`: what needs somebody, the health of every server, all users, all applications and the service clients,
- * and the forms that change them, for an administrator who signed in a moment ago. Without sign-in there is no part
- * about people.
+ * `/admin`: what needs somebody, the health of every server, whether people publish servers, all users, all
+ * applications and the service clients, and the forms that change them, for an administrator who signed in a moment
+ * ago. Without sign-in there is no part about people.
  */
 
 import type { AuthContext } from "../auth/context/context.ts";
@@ -12,7 +12,7 @@ import type { OperatorContext } from "./account-context.ts";
 import { attentionIn } from "./attention.ts";
 import { gather } from "./attention-facts.ts";
 import { type AccountHolder, accountServers } from "./connected-accounts.ts";
-import { newestUsers, peopleOf, serviceOffer } from "./admin-people.ts";
+import { peopleOf, serviceOffer, usersIn } from "./admin-people.ts";
 import { formOf, readChoice } from "./credential-choice.ts";
 import {
   ADMIN_FORM,
@@ -62,15 +62,15 @@ async function adminPage(
   { notice, after = "", serviceForm, status = 200 }: Extras,
 ): Promise<Response> {
   const { auth } = context;
-  const users = auth === undefined ? [] : await newestUsers(auth.store);
+  const users = auth && (await usersIn(auth.store));
   const holders =
-    auth === undefined
+    users === undefined
       ? [LOCAL_HOLDER]
-      : users.map((each) => ({ ...each, label: personLabel(each) }));
+      : users.newest.map((each) => ({ ...each, label: personLabel(each) }));
   const [known, accounts, people, { servers: added }] = await Promise.all([
     gather(context, readerOf(visitor)),
     accountServers(context, holders),
-    auth && peopleOf(auth, users, { own: visitor.person, after, serviceForm }),
+    auth && peopleOf(auth, users?.newest ?? [], { own: visitor.person, after, serviceForm }),
     context.servers.added.all(),
   ]);
   const items = attentionIn(known);
@@ -83,6 +83,7 @@ async function adminPage(
     notices: known.notices,
     accounts,
     isAnythingSealed: accounts.length > 0 || added.some(({ sealed }) => sealed !== undefined),
+    publishing: { isOn: context.publishers !== undefined, people: users?.publishing },
     people,
     notice,
   });

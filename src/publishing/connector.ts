@@ -20,7 +20,7 @@ import type { Connection, ConnectorOptions } from "./connector-options.ts";
 import { LocalServer } from "./local-server.ts";
 import { OpenChannels } from "./open-channels.ts";
 import { type PublishedRow, PublishedRows } from "./published-rows.ts";
-import { offlineResponse } from "./published-target.ts";
+import { goneResponse, offlineResponse } from "./published-target.ts";
 import type { PublishedList, PublishedServer } from "./publisher.ts";
 
 const DAY_MS = 86_400_000;
@@ -61,8 +61,8 @@ export class Connector {
   /** Answers a request of the gateway's connectors to a server. */
   async serve(name: string, request: Request): Promise<Response> {
     const row = this.#known.get(name);
-    if (row === undefined) return offlineResponse("is not published any more");
-    if (row.isPaused === true) return offlineResponse("is paused by its person");
+    if (row === undefined) return goneResponse("is not published any more");
+    if (row.isPaused === true) return goneResponse("is paused by its person");
     return this.#serverOf(name).serve(request);
   }
 
@@ -117,7 +117,7 @@ export class Connector {
       const slug = slugOfPublished(name);
       this.#serverOf(name).closeAll(`${slug} was paused while the call ran; it may have run.`);
       this.#left(name);
-    }
+    } else this.#rows.returned(name);
     this.#listed();
     return true;
   }
@@ -150,6 +150,7 @@ export class Connector {
       since: before?.since ?? this.#options.now(),
       ...(before?.isPaused === true && { isPaused: true }),
     };
+    if (before === undefined) this.#rows.returned(name);
     this.#save(row);
     connection.send(writeFrame({ t: "welcome", name, slug: slugOfPublished(name) }));
     if (before === undefined) this.#listed();

@@ -15,7 +15,10 @@ const MAX_PEOPLE = 1000;
 
 interface Held {
   readonly list: PublishedList;
+  /** When it was read. */
   readonly at: number;
+  /** Its place among all readings, and all news that something has changed. */
+  readonly turn: number;
   isRenewing: boolean;
 }
 
@@ -29,6 +32,7 @@ export class KnownServers {
   readonly #publishers: Publishers;
   readonly #now: () => number;
   readonly #held = new BoundedCache<Held>({ maxEntries: MAX_PEOPLE });
+  #turns = 0;
 
   constructor({ publishers, now = () => Date.now() }: KnownServersOptions) {
     this.#publishers = publishers;
@@ -38,7 +42,8 @@ export class KnownServers {
   /**
    * @param name of a server that is asked for: where it is not known yet, the person's object is asked.
    * @param waitUntil takes the work that the answer does not wait for.
-   * @returns nothing while a person's object cannot be asked: their other servers are served meanwhile.
+   * @returns what was known last, or nothing, while a person's object cannot be asked: their other servers are
+   *   served meanwhile.
    */
   async of(
     person: string,
@@ -48,31 +53,37 @@ export class KnownServers {
     const held = this.#held.get(person);
     const ageMs = held === undefined ? Infinity : this.#now() - held.at;
     const isMissing = name !== undefined && held?.list.servers.every((one) => one.name !== name);
-    if (held === undefined || ageMs >= USED_MS || isMissing === true) {
-      return this.#read(person, held?.list);
-    }
+    if (held === undefined || ageMs >= USED_MS || isMissing === true) return this.#read(person);
     if (ageMs >= FRESH_MS && !held.isRenewing) {
       held.isRenewing = true;
-      waitUntil(this.#read(person, held.list));
+      waitUntil(this.#read(person));
     }
     return held.list;
   }
 
-  /** It is known here that the list has changed. */
+  /** It is known here that the list has changed: a reading that has begun before does not count. */
   forget(person: string): void {
-    this.#held.delete(person);
+    const { list = NOTHING_PUBLISHED } = this.#held.get(person) ?? {};
+    this.#held.set(person, { list, at: -Infinity, turn: ++this.#turns, isRenewing: false });
   }
 
-  async #read(person: string, last: PublishedList | undefined): Promise<PublishedList> {
+  async #read(person: string): Promise<PublishedList> {
+    const turn = ++this.#turns;
     try {
       const list = await this.#publishers.of(person).list();
+      const held = this.#held.get(person);
       // One object stands for each version, so that what is derived from it can be kept by it.
-      const same = last?.version === list.version && isSame(last, list) ? last : list;
-      this.#held.set(person, { list: same, at: this.#now(), isRenewing: false });
+      const same =
+        held?.list.version === list.version && isSame(held.list, list) ? held.list : list;
+      if (held === undefined || held.turn < turn) {
+        this.#held.set(person, { list: same, at: this.#now(), turn, isRenewing: false });
+      }
       return same;
     } catch (error) {
       logUnexpected(error); // the object restarts
-      return last ?? NOTHING_PUBLISHED;
+      const held = this.#held.get(person);
+      if (held !== undefined) held.isRenewing = false;
+      return held?.list ?? NOTHING_PUBLISHED;
     }
   }
 }

@@ -94,11 +94,7 @@ export class LocalServer {
     if (tooLarge !== undefined) return tooLargeResponse(parsed, tooLarge);
     const channel = this.#channelFor(parsed, session);
     if (channel instanceof Response) return channel;
-    const isRequest = parsed.kind === "request";
-    if (isRequest && this.#callCount >= MAX_CALLS_IN_FLIGHT) {
-      return refused(429, ErrorCode.Transport, `${MAX_CALLS_IN_FLIGHT} calls are running already`);
-    }
-    if (!isRequest) {
+    if (parsed.kind !== "request") {
       return channel.send(text)
         ? new Response(null, { status: ACCEPTED })
         : this.#options.offline();
@@ -107,6 +103,9 @@ export class LocalServer {
       const refusal = await channel.refusal();
       // As a legacy server of Streamable HTTP says that it knows no request without a session.
       if (refusal !== undefined) return refused(400, ErrorCode.Transport, refusal.message);
+    }
+    if (this.#callCount >= MAX_CALLS_IN_FLIGHT) {
+      return refused(429, ErrorCode.Transport, `${MAX_CALLS_IN_FLIGHT} calls are running already`);
     }
     const response = channel.request(parsed.message, text, signal);
     if (response === undefined) return this.#options.offline();

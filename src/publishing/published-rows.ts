@@ -55,6 +55,11 @@ export class PublishedRows extends Records {
     this.run("DELETE FROM published_gone_1 WHERE name = ?", [name]);
   }
 
+  /** It is served again: a deletion now would take what others have asked of it since. */
+  returned(name: string): void {
+    this.deleted(name);
+  }
+
   /** Grows whenever a server comes or goes. */
   get version(): number {
     const query = "SELECT value FROM published_counters_1 WHERE name = ?";

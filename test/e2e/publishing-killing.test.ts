@@ -10,7 +10,7 @@ import type { Client, Json } from "../support/clients-face.ts";
 import { test } from "../support/clients.ts";
 import { type CuttingProxy, startCuttingProxy } from "../support/cutting-proxy.ts";
 import { type KillableGateway, startKillableGateway } from "../support/killable-gateway.ts";
-import { published, PublishingMachine } from "../support/laptop-command.ts";
+import { killProcess, published, PublishingMachine } from "../support/laptop-command.ts";
 import { type Seeded, seeded } from "../support/seeded.ts";
 import { seedsUpTo } from "../support/seeds.ts";
 import { pause, until } from "../support/until.ts";
@@ -116,13 +116,5 @@ async function kill(victim: (typeof VICTIMS)[number], laptop: Laptop, name: stri
       return;
     case "local server":
       for (const pid of (await laptop.machine.processes()).running) killProcess(pid);
-  }
-}
-
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself meanwhile.
   }
 }

@@ -1,6 +1,5 @@
 /** Publishing with sign-in: whose a server is, who never sees it, and what ends it. */
 
-// Has an isolate of its own: it configures the gateway anew.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
@@ -342,6 +341,32 @@ test("without a good token nobody connects, and the challenge is that of /mcp", 
   expect(good.status).toBe(101);
   good.webSocket?.accept();
   good.webSocket?.close();
+});
+
+test("/admin says that publishing is on and how many people do, and asks none of their objects", async ({
+  expect,
+}) => {
+  const root = await Visitor.arrive({ isAdmin: true });
+  const publishing = async (): Promise<string> => {
+    const { text } = await root.visit(PATHS.admin);
+    return (
+      /Published servers.*?(On|Off) (.*?last day\.|Nobody does so now\.)/.exec(text)?.[0] ?? text
+    );
+  };
+  const count = async (): Promise<number> => Number(/ (\d+) p/.exec(await publishing())?.[1] ?? 0);
+  const before = await count();
+  const costs = await costsOf(() => root.visit(PATHS.admin));
+  const { person, laptop } = await newPublisher("Ann", "cellar");
+  expect(await publishing()).toContain(" On ");
+  expect(await count()).toBe(before + 1);
+  expect((await root.visit(PATHS.admin)).text).not.toContain("cellar");
+  const after = await costsOf(() => root.visit(PATHS.admin));
+  expect(after.objectRequests).toBe(costs.objectRequests);
+
+  laptop.break();
+  expect(await count()).toBe(before + 1);
+  await env.CONNECTORS.getByName(person.id).end("cellar");
+  await until(async () => ((await count()) === before ? true : undefined), "one less");
 });
 
 test("of people who publish nothing, nobody is asked anything", async ({ expect }) => {

@@ -270,6 +270,7 @@ const admin: AdminView = {
   items,
   accounts: ACCOUNT_MODELS.servers,
   isAnythingSealed: true,
+  publishing: { isOn: true, people: 2 },
   servers,
   notices,
   people: {

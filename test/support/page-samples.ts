@@ -160,6 +160,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
       servers: [],
       notices: [],
       accounts: [],
+      publishing: { isOn: false, people: 0 },
       people: {
         users: [],
         clients: [],
@@ -172,6 +173,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...admin,
     nav: { ...admin.nav, isLocal: true },
     items: admin.items.map((each) => ({ ...each, subject: HOSTILE, what: HOSTILE })),
+    publishing: { isOn: true, people: undefined },
     people: undefined,
   }),
   "admin-server": adminServerView(MODELS.adminServer),

@@ -48,6 +48,11 @@ export interface AdminView extends PageContext {
   readonly accounts: readonly AccountServerRow[];
   /** There is an account, or a secret of an added server. */
   readonly isAnythingSealed: boolean;
+  readonly publishing: {
+    readonly isOn: boolean;
+    /** How many do; `undefined` where there is no sign-in. */
+    readonly people: number | undefined;
+  };
   /** Absent where there is no sign-in. */
   readonly people: AdminPeople | undefined;
   /** The sentence on the action that has just succeeded. */
@@ -99,9 +104,25 @@ export function adminView(model: AdminView): View {
         <p><a class="button" href="${PATHS.adminServers}">Add and change servers</a></p>`,
     )}
     ${accountServersSection(model.accounts, model)} ${model.isAnythingSealed && sealSection(model)}
-    ${model.people !== undefined && people(model.people, model)}
+    ${publishing(model.publishing)} ${model.people !== undefined && people(model.people, model)}
   `;
   return { title, body, width: "wide", kind: "site", nav: model.nav };
+}
+
+/** Which servers they are is for their people alone to see. */
+function publishing({ isOn, people: count }: AdminView["publishing"]): Html {
+  const who =
+    count === 0
+      ? "Nobody does so now."
+      : `${count === 1 ? "1 person does" : `${count} people do`} so now, or did in the last day.`;
+  return part(
+    "Published servers",
+    "With edgeway publish, people offer servers of their own machines to themselves alone. No page shows you which.",
+    html`<p>
+      ${badge(isOn ? "On" : "Off", isOn ? "good" : "")}
+      ${isOn ? count !== undefined && who : html`<code>PUBLISHING = "on"</code> allows it.`}
+    </p>`,
+  );
 }
 
 function people(known: AdminPeople, page: PageContext): Html {

@@ -1,6 +1,5 @@
 /** The connections of a person's machines: what breaks, what is too much, and what sleeps. */
 
-// Has an isolate of its own: it configures the gateway anew.
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, test } from "vitest";

@@ -1,10 +1,11 @@
 /** A published server that has left the list leaves nothing behind: what it offered was its person's alone. */
 
-// Has an isolate of its own: it configures the gateway anew.
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
+import { feedName } from "../../../durable-objects/ports.ts";
+import { GATEWAY_CLIENT } from "../../../src/endpoint/client-kind.ts";
 import { publishedKey } from "../../../src/upstream/server-key.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
@@ -37,17 +38,19 @@ async function list(name: string): Promise<Json | undefined> {
   return (await responseIn(await modern({ mcp: `/mcp/my-${name}` }, "tools/list"))).result;
 }
 
+const feedOf = (name: string) => env.FEEDS.getByName(feedName(publishedKey(`my-${name}`, "local")));
+
 /** All that the feed of a server has stored, as text. */
 function keptOf(name: string): Promise<string> {
-  const feed = env.FEEDS.getByName(`shared ${publishedKey(`my-${name}`, "local")}`);
-  return runInDurableObject(feed, (_, { storage }) => {
+  return runInDurableObject(feedOf(name), async (_, { storage }) => {
     const tables = [
       ...storage.sql.exec<{ name: string }>(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
       ),
     ];
-    const rows = tables.map((table) => [...storage.sql.exec(`SELECT * FROM "${table.name}"`)]);
-    return JSON.stringify(rows, (_key, value: unknown) => readable(value));
+    const rows = tables.flatMap((table) => [...storage.sql.exec(`SELECT * FROM "${table.name}"`)]);
+    const kept = [...rows, ...storage.kv.list(), (await storage.getAlarm()) ?? []].flat();
+    return JSON.stringify(kept, (_key, value: unknown) => readable(value));
   });
 }
 
@@ -95,4 +98,53 @@ test("when its person ends it; and one of the name may be published anew", async
   const laptop = await connectLaptop(send);
   await within(laptop.publish("again", modernServer({ tools: { other: read } })), "a welcome");
   expect(await list("again")).toMatchObject({ tools: [{ name: "other" }] });
+});
+
+test("a feed keeps its key for as long as an alarm wakes it, and no longer", async ({ expect }) => {
+  await publish("watched");
+  const key = publishedKey("my-watched", "local");
+  const want = { add: ["tools" as const], remove: [] };
+  expect(await feedOf("watched").watch(1, want)).toEqual(["tools"]);
+  expect(await keptOf("watched")).toContain(key);
+  expect(await runDurableObjectAlarm(feedOf("watched"))).toBe(true);
+  expect((await feedOf("watched").health()).watched).toBe(1);
+  await connector().end("watched");
+  await until(async () => ((await keptOf("watched")) === "[]" ? true : undefined), "nothing");
+  // In the same life of the feed, which has to know that its alarm is gone, too.
+  await publish("watched");
+  await feedOf("watched").watch(1, want);
+  expect(await runDurableObjectAlarm(feedOf("watched"))).toBe(true);
+});
+
+/** An isolate, a session or a branch of the fan-out may know of a server for some seconds longer than it is there. */
+const LATE: readonly { readonly what: string; readonly ask: (name: string) => Promise<unknown> }[] =
+  [
+    {
+      what: "a question",
+      ask: (name) => feedOf(name).catalog({ client: GATEWAY_CLIENT, waitMs: 20_000 }),
+    },
+    { what: "a report", ask: (name) => feedOf(name).report(undefined) },
+    {
+      what: "a topic that is given up",
+      ask: (name) => feedOf(name).watch(1, { add: [], remove: ["tools"] }),
+    },
+    {
+      what: "a topic that is wanted",
+      ask: (name) => feedOf(name).watch(1, { add: ["tools"], remove: [] }),
+    },
+  ];
+
+describe.for(LATE)("of one that is gone nothing is written again by $what", ({ ask }) => {
+  test("in the same life of its feed, and in the next one", async ({ expect }) => {
+    const name = `late-${LATE.findIndex((one) => one.ask === ask)}`;
+    await publish(name);
+    expect(await list(name)).toMatchObject({ tools: [{ name: SECRET }] });
+    await connector().end(name);
+    await until(async () => ((await keptOf(name)) === "[]" ? true : undefined), "nothing");
+    await ask(name);
+    await until(async () => ((await keptOf(name)) === "[]" ? true : undefined), "nothing, again");
+    await evictDurableObject(feedOf(name));
+    await ask(name);
+    await until(async () => ((await keptOf(name)) === "[]" ? true : undefined), "nothing, still");
+  });
 });

@@ -1,6 +1,5 @@
 /** A published server that comes back in the other era is served in it at once, whatever was known of it before. */
 
-// Has an isolate of its own: it configures the gateway anew.
 import { afterEach, beforeAll, describe, test } from "vitest";
 
 import { within } from "../bounded.ts";

@@ -231,6 +231,24 @@ describe("nothing is kept of a server", () => {
       expect(next.heard.gone).toEqual(["my-files"]);
       expect(next.connector.sweep()).toBeUndefined();
     }));
+
+  test("and is kept if it is published or resumed before that", ({ expect }) =>
+    withSql(async (fixture) => {
+      const life = new Life(fixture);
+      life.isFeedThere = false;
+      const machine = life.connect();
+      for (const name of ["files", "notes"]) life.hello(machine, name);
+      life.connector.end("files");
+      life.connector.setPaused("notes", true);
+      await life.settled();
+      life.isFeedThere = true;
+      life.hello(machine, "files");
+      life.connector.setPaused("notes", false);
+      life.connector.deleteKept();
+      await life.settled();
+      expect(life.heard.gone).toEqual([]);
+      expect(life.connector.sweep()).toBeUndefined();
+    }));
 });
 
 test("a server that its person has paused is served nowhere, in another life and after days too", ({

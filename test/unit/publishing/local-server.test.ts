@@ -61,6 +61,16 @@ describe("at most", () => {
       });
       expect((await life.post("files", call(34), sessions[0])).status).toBe(200);
     }));
+
+  test("32 calls of those run that wait together for the era of the server", async ({ expect }) =>
+    published(async (life, machine) => {
+      const calls = Array.from({ length: 40 }, (_, n) => life.post("files", call(n)));
+      await until(() => machine.messages.length === 1);
+      life.answers(machine, "files", DISCOVERED);
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(32);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+    }));
 });
 
 describe("the process of a session that ends", () => {
