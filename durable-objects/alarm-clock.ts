@@ -14,7 +14,7 @@ export class AlarmClock {
     this.#waitUntil = waitUntil;
   }
 
-  /** Notes that the alarm has fired. */
+  /** Notes that there is no alarm: it has fired, or was deleted with all that is stored. */
   fired(): void {
     this.#ringsAt = Infinity;
     this.#isKnown = true;

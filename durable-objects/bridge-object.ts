@@ -42,6 +42,7 @@ import { tracerHere } from "./tracing.ts";
 interface Parts {
   readonly upstreamSessions: UpstreamSessions;
   readonly service: BridgeService;
+  readonly calls: ParkedCalls;
 }
 
 /** An alarm keeps the object for a call that runs this long: the platform may evict a waiting object. */
@@ -199,18 +200,19 @@ export class BridgeObject extends DurableObject<Env> {
       },
     });
     this.#hold(true);
+    const calls = new ParkedCalls(meteredSql(this.ctx.storage.sql));
     const service = new BridgeService({
       slug,
       object: this.ctx.id.toString(),
       upstreamSessions,
       limits,
-      calls: new ParkedCalls(meteredSql(this.ctx.storage.sql)),
+      calls,
       now: () => Date.now(),
       onChange: () => this.#changed(),
       tracer: tracerHere,
       synced: () => this.ctx.storage.sync(),
     });
-    this.#parts = { upstreamSessions, service };
+    this.#parts = { upstreamSessions, service, calls };
   }
 
   #serverOf({ slug, publisher }: Pick<StoredBridge, "slug" | "publisher">): Server | undefined {
@@ -257,10 +259,11 @@ export class BridgeObject extends DurableObject<Env> {
 
   /** @param last the credential of the session, when its account has ended. */
   async #end(last?: UsableCredential): Promise<void> {
-    const upstreamSessions = this.#parts?.upstreamSessions;
+    const { upstreamSessions, calls } = this.#parts ?? {};
     this.#parts = undefined;
     clearTimeout(this.#keeping);
     this.#keeping = null;
+    calls?.emptied();
     const emptied = this.#store.empty();
     await upstreamSessions?.close(last);
     await emptied;

@@ -39,7 +39,7 @@ import { personalScopeOf } from "./identity.ts";
 const WATCHDOG_MS = 30_000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
-/** The row with the key of an account's feed. */
+/** The row with the key: an object that its alarm wakes may not know its name. */
 const KEY = "key";
 /** The last looks and troubles. */
 const HISTORY = "history_1";
@@ -126,6 +126,7 @@ export class FeedObject extends DurableObject<Env> {
       parts?.replaced.abort(new Error("The server is not published any more"));
       await Promise.allSettled([parts?.watch.end(), parts?.catalogs.settled()]);
       await this.ctx.storage.deleteAll();
+      this.#clock.fired();
     });
   }
 
@@ -266,7 +267,6 @@ export class FeedObject extends DurableObject<Env> {
   /** @returns the server as the account has it that the object is named after. */
   #ofAccount(config: Config): Server | undefined {
     const { kv } = this.ctx.storage;
-    // Stored, because an object that its alarm wakes may not know its name.
     const stored = kv.get<string>(KEY);
     if (stored !== undefined) this.#key = stored;
     const account = readAccountKey(this.#key);
@@ -292,14 +292,14 @@ export class FeedObject extends DurableObject<Env> {
 
   /** @returns the server that the object is named after, if a person publishes it. */
   #published(config: Config): Server | undefined {
-    const { kv } = this.ctx.storage;
-    const stored = kv.get<string>(KEY);
-    if (stored !== undefined) this.#key = stored;
+    this.#key = this.ctx.storage.kv.get<string>(KEY) ?? this.#key;
     const { slug = "", publisher } = readPublishedKey(this.#key) ?? {};
     const name = publishedName(slug);
     if (publisher === undefined || name === undefined || !config.isPublishingOn) return undefined;
-    if (stored === undefined) kv.put(KEY, this.#key);
-    return publishedServerIn(this.env, config, publisher, name);
+    return publishedServerIn(this.env, config, publisher, name, () => {
+      // Somebody still knew of it, and has asked here after it was gone.
+      if (this.#parts !== undefined) this.ctx.waitUntil(this.publishedEnded());
+    });
   }
 
   /** @returns `undefined` for a server that has a feed for each account. */
@@ -314,8 +314,13 @@ export class FeedObject extends DurableObject<Env> {
   #setAlarm(): void {
     if (this.#parts === undefined) return;
     const { catalogs, watch } = this.#parts;
-    if (watch.wantedCount > 0) this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
-    this.#clock.noLaterThan(catalogs.dueAt);
+    const watchdogAt = watch.wantedCount > 0 ? Date.now() + WATCHDOG_MS : Infinity;
+    const at = Math.min(watchdogAt, catalogs.dueAt ?? Infinity);
+    if (at === Infinity) return;
+    const { kv } = this.ctx.storage;
+    const isPublished = readPublishedKey(this.#key) !== undefined;
+    if (isPublished && kv.get(KEY) === undefined) kv.put(KEY, this.#key);
+    this.#clock.noLaterThan(at);
   }
 
   /** Deletes the stored state of a server that is not configured, and returns the reason. */

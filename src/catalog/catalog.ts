@@ -93,6 +93,8 @@ export interface CatalogQuestion {
   readonly waitMs: number;
   /** The server's behaviour contradicted the known version: it is read again even if fresh. */
   readonly isDoubted?: boolean;
+  /** A call is routed by the answer. Nobody is shown it, so nobody has to hear of a newer one. */
+  readonly isForRouting?: boolean;
 }
 
 interface Judged {

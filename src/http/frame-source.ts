@@ -18,7 +18,7 @@ export interface FrameSource {
 /**
  * Reads frames as the lines of the answer to a call.
  *
- * @param onClose called when the source is closed before its end, which the writer would not notice.
+ * @param onClose called when the source is closed before its end: over RPC the writer would notice with its next write.
  */
 export function lineSource(body: ReadableStream<Uint8Array>, onClose: () => void): FrameSource {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

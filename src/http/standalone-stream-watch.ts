@@ -20,6 +20,8 @@ const RETRIES = { attempts: 7, backoff: { firstMs: 50 } };
 
 interface Running {
   readonly sessionId: string | undefined;
+  /** The stream broke, and is not open again. */
+  isBroken: boolean;
   readonly stop: () => void;
 }
 
@@ -50,8 +52,10 @@ export class StandaloneStreamWatch {
   }
 
   #stop(slug: string): void {
-    this.#running.get(slug)?.stop();
+    const running = this.#running.get(slug);
+    running?.stop();
     this.#running.delete(slug);
+    if (running?.isBroken === true) void this.#handIn({ slug, hasMissed: true });
   }
 
   #follow(target: UpstreamTarget, request: StandaloneWatchRequest): void {
@@ -69,6 +73,14 @@ export class StandaloneStreamWatch {
         if (!isOpen) void this.#handIn({ slug, isOpen: true });
         isOpen = true;
       },
+      opened: (isContinued) => {
+        // Until this watch stands, there is another.
+        if (isOpen && !isContinued) void this.#handIn({ slug, hasMissed: true });
+        running.isBroken = false;
+      },
+      broken: () => {
+        running.isBroken = true;
+      },
       primed: (lastEventId) => {
         // Once: later, the last message's event id is enough to resume.
         if (!isPrimed) void this.#handIn({ slug, lastEventId });
@@ -83,7 +95,8 @@ export class StandaloneStreamWatch {
           .catch(() => undefined); // the next call will find out
       },
     });
-    this.#running.set(slug, { sessionId, stop });
+    const running: Running = { sessionId, isBroken: false, stop };
+    this.#running.set(slug, running);
   }
 
   async #handIn(watched: Watched): Promise<void> {

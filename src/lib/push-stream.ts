@@ -64,7 +64,7 @@ export class PushStream {
   }
 
   /**
-   * The reader has gone, also where the stream itself does not notice. The stream ends for whatever
+   * The reader has gone, which over RPC the stream notices only with its next write. It ends for whatever
    * still reads it: the platform reads on to carry it over RPC, and would otherwise keep it, with all
    * of its buffers, for as long as its holder lives.
    */

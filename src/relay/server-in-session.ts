@@ -35,8 +35,8 @@ export interface ServerInSessionOptions {
   readonly logLevel: () => string | undefined;
   /** The resources that a session at the server is subscribed to whenever it is opened anew. */
   readonly subscriptions: () => readonly string[];
-  /** Called when such a session is subscribed to them. */
-  readonly onResubscribed: () => void;
+  /** Called when messages that belong to no request may have been missed. */
+  readonly onMissed: () => void;
   readonly toolFacts: ToolFactsOf;
   /** The client may use tasks at this server itself (2025-11-25, tasks). */
   readonly hasTasks: boolean;
@@ -113,10 +113,10 @@ export class ServerInSession {
   }
 
   /** Holds the server's standalone GET stream open here; returns when another watch on it may stop. */
-  async listen(resumeToken: string | undefined): Promise<void> {
+  async listen(resumeToken: string | undefined, isWatched = false): Promise<void> {
     await this.#inEitherEra(async ({ session }) => {
       try {
-        await session?.listen(resumeToken);
+        await session?.listen(resumeToken, isWatched);
         await session?.standing;
       } catch (error) {
         if (isOtherEra(error)) throw error;
@@ -196,7 +196,7 @@ export class ServerInSession {
 
   #sideOf(era: Era): Side {
     const { target, client, view, unsolicited, subscriptions, logLevel } = this.#options;
-    const { onResubscribed } = this.#options;
+    const { onMissed } = this.#options;
     const saved = this.#saved;
     if (era === "modern") {
       if (saved === undefined || !isSavedModern(saved)) this.#keep({ era });
@@ -206,8 +206,10 @@ export class ServerInSession {
       target,
       client,
       unsolicited: unsolicitedPeer(unsolicited, view),
+      // Over HTTP+SSE a question does not say of which call it is; a client without a stream of its own would not see it.
+      isAttributed: (kind) => kind === "request" && !unsolicited.hasOpenStream(),
       subscriptions,
-      onResubscribed,
+      onMissed,
       saved: saved === undefined || isSavedModern(saved) ? undefined : saved,
       save: (state) => this.#keep(state),
       logLevel: () => logLevel() ?? this.#logLevel,

@@ -72,9 +72,10 @@ export interface Dispatch {
    * Holds the servers' standalone GET streams open here; `unlisten` closes them.
    *
    * @param resumeToken resumes after the last message of these streams, if there was one.
+   * @param isWatched there is a watch on them elsewhere, which goes on until then.
    * @returns when any other watch on them may stop.
    */
-  listen(resumeToken: string | undefined): Promise<void>;
+  listen(resumeToken: string | undefined, isWatched: boolean): Promise<void>;
   unlisten(): void;
   /**
    * Describes the streams for a watch elsewhere. They stay open here until that watch has begun.

@@ -50,15 +50,19 @@ export class HandOver {
     if (this.#options.life.take("found")) this.#watcher = reader;
   }
 
-  /** The client has a new stream, or a server a new session: the session watches by itself. */
-  takeOver(): void {
+  /**
+   * The client has a new stream, or a server a new session: the session watches by itself.
+   *
+   * @param isWatched the Worker's watch goes on meanwhile, in the session that the server has now.
+   */
+  takeOver(isWatched = this.#watcher !== undefined): void {
     const { life, streams, dispatch } = this.#options;
     if (streams.standalone() === undefined || !life.take("listening")) return;
     const watcher = this.#watcher;
     this.#watcher = undefined;
     this.#failures = 0;
     this.#takingOver = dispatch()
-      ?.listen(streams.lastUnsolicited())
+      ?.listen(streams.lastUnsolicited(), isWatched)
       .finally(() => watcher?.sendControl(watchFrame(undefined)));
     this.#awaitQuiet();
   }
@@ -77,7 +81,7 @@ export class HandOver {
     }
     if (!life.take("left")) return;
     this.#watcher = undefined;
-    void dispatch()?.listen(streams.lastUnsolicited());
+    void dispatch()?.listen(streams.lastUnsolicited(), false);
     this.#after(limits.lingerSeconds * 1000, () => {
       if (life.take("lingered")) dispatch()?.unlisten();
     });

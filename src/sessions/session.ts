@@ -195,7 +195,7 @@ export class Session {
     const dispatch = this.#options.connect(client, {
       ...peerOn(this.#core, carrier),
       primed: (resumeToken, isMore) => streams.noteUnsolicited(resumeToken, isMore),
-      reopened: () => this.#handOver.takeOver(),
+      reopened: () => this.#handOver.takeOver(false),
       lastResumeToken: () => streams.lastUnsolicited(),
       hasOpenStream: () => streams.standalone() !== undefined,
     });

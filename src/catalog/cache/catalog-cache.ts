@@ -327,7 +327,7 @@ export class CatalogCache {
   /** @param read the catalog that the caller has waited for. */
   #answer(
     entry: CatalogEntry,
-    { known, waitMs }: CatalogQuestion,
+    { known, isForRouting = false }: CatalogQuestion,
     read: Catalog | undefined,
   ): CatalogAnswer {
     // The entry was evicted meanwhile, so nothing else is known about it.
@@ -337,16 +337,15 @@ export class CatalogCache {
     const { outage, refresh } = entry;
     const served = this.#servable(entry);
     const facts = served?.facts;
-    if (served === undefined || facts === undefined) return this.#none(entry, waitMs);
+    if (served === undefined || facts === undefined) return this.#none(entry, isForRouting);
     const { state, freshMs } = this.#stateOf(entry);
     if (outage !== undefined) entry.servedTrouble = true;
-    // A caller that does not wait accepts a stale catalog.
-    else if (state !== "fresh" && refresh !== undefined && waitMs > 0) entry.servedStale = true;
+    else if (state !== "fresh" && refresh !== undefined && !isForRouting) entry.servedStale = true;
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };
     const catalog = read?.version === facts.version ? read : this.#entries.load(served);
     return catalog === undefined
-      ? this.#none(entry, waitMs)
+      ? this.#none(entry, isForRouting)
       : { kind: "catalog", catalog, ...judged };
   }
 
@@ -356,9 +355,9 @@ export class CatalogCache {
     return entry.outage && this.#entries.nearest(entry, (other) => this.#isServable(other));
   }
 
-  #none(entry: CatalogEntry, waitMs: number): CatalogAnswer {
+  #none(entry: CatalogEntry, isForRouting: boolean): CatalogAnswer {
     const { outage, refresh } = entry;
-    if (outage !== undefined || waitMs > 0) entry.servedTrouble = true;
+    if (outage !== undefined || !isForRouting) entry.servedTrouble = true;
     if (outage !== undefined) return { kind: "none", trouble: outage.trouble };
     const { slug, now } = this.#parts;
     const message = `Upstream "${slug}" has not said yet what it offers; it is still being asked`;

@@ -75,7 +75,7 @@ export async function knownCatalog(
   const goodMs = copy?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
   if (copy !== undefined && Date.now() - copy.askedAt < goodMs) return knownFrom(server, copy);
   // Any catalog will do, so no call waits for a newer one if there is one.
-  const present = await ask(context, server, key, { client, waitMs: 0 });
+  const present = await ask(context, server, key, { client, waitMs: 0, isForRouting: true });
   return present.catalog === undefined ? currentCatalog(context, server, client) : present;
 }
 

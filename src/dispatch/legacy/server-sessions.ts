@@ -33,7 +33,7 @@ export interface ServerSessionsOptions {
   /** True when the client gets a server's notification. */
   readonly passes: (slug: string, notice: Call) => boolean;
   readonly subscriptions: (slug: string) => readonly string[];
-  readonly onResubscribed: (slug: string) => void;
+  readonly onMissed: (slug: string) => void;
 }
 
 interface Made {
@@ -148,7 +148,7 @@ export class ServerSessions {
       unsolicited,
       logLevel,
       subscriptions,
-      onResubscribed,
+      onMissed,
     } = this.#options;
     const { endpoint } = scope;
     const { slug, target } = server;
@@ -168,7 +168,7 @@ export class ServerSessions {
       // Several servers at one endpoint advertise no tasks: a task id would have to name its server.
       hasTasks: !endpoint.isMerged && hasOlderTasks(client.revision),
       subscriptions: () => subscriptions(slug),
-      onResubscribed: () => onResubscribed(slug),
+      onMissed: () => onMissed(slug),
       saved: this.#saved.get(slug),
       save: (state) => {
         // What is closed saves its end.

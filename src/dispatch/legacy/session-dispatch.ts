@@ -94,7 +94,7 @@ export class SessionDispatch implements Dispatch {
       logLevel: () => logLevel,
       passes: (slug, notice) => this.subscriptions.passes(slug, notice),
       subscriptions: (slug) => this.subscriptions.ownUris(slug),
-      onResubscribed: (slug) => this.subscriptions.resubscribed(slug),
+      onMissed: (slug) => this.subscriptions.missed(slug),
     });
     this.#context = {
       requestScope,
@@ -170,9 +170,11 @@ export class SessionDispatch implements Dispatch {
     await this.#servers.find(asker.slug)?.session?.notify(progress);
   }
 
-  async listen(resumeToken: string | undefined): Promise<void> {
+  async listen(resumeToken: string | undefined, isWatched: boolean): Promise<void> {
     const tokens = resumeTokensIn(resumeToken);
-    await Promise.all(this.#listened().map(({ slug, server }) => server.listen(tokens.get(slug))));
+    await Promise.all(
+      this.#listened().map(({ slug, server }) => server.listen(tokens.get(slug), isWatched)),
+    );
   }
 
   unlisten(): void {

@@ -177,10 +177,14 @@ export class EndpointSubscriptions {
     return this.#own.urisAt(slug);
   }
 
-  /** That session was opened anew: of what nothing else announces, changes may have been missed. */
-  resubscribed(slug: string): void {
-    const missed = this.#own.aloneAt(slug);
-    if (missed.length > 0) this.#inbox.add(missed.map(topicOf));
+  /** Messages in that session may have been missed: what nothing else announces may have changed. */
+  missed(slug: string): void {
+    // In a new life, the fan-out first says what it announces.
+    this.seen();
+    this.#renewing = this.#renewing.then(() => {
+      const alone = this.#own.aloneAt(slug);
+      if (alone.length > 0) this.#inbox.add(alone.map(topicOf));
+    });
   }
 
   /**
@@ -317,12 +321,13 @@ export class EndpointSubscriptions {
         const { endpoint, publisher } = this.#options.requestScope;
         const isOwn = hasAccounts(endpoint) || publisher !== undefined;
         const isWhole = this.#wanted.hasLists && isOwn;
+        const { uris } = this.#wanted;
         const way = renewal ?? (isWhole ? "replace" : "subscribe");
         const honoured = await this.#subscribeAtSource(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         if (honoured === undefined) this.#mustRenew = true;
         else if (this.#wanted.learn(honoured)) this.#save();
-        this.#own.covered(honoured);
+        this.#own.covered(honoured, uris);
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
       })
       .catch(logUnexpected);

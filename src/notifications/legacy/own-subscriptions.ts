@@ -28,7 +28,7 @@ export interface OwnSessions {
 
 export class OwnSubscriptions {
   readonly #sessions: OwnSessions;
-  readonly #wanted: Pick<SessionSubscriptions, "ownerOf" | "uris" | "urisOf">;
+  readonly #wanted: Pick<SessionSubscriptions, "ownerOf" | "urisOf">;
   /** The servers that the client has called, or whose session is used without a call. */
   readonly #called: Set<string>;
   readonly #subscribed: Set<string>;
@@ -36,10 +36,7 @@ export class OwnSubscriptions {
   readonly #alone = new Set<string>();
   readonly #reconcilers = new Map<string, Reconciler<string>>();
 
-  constructor(
-    sessions: OwnSessions,
-    wanted: Pick<SessionSubscriptions, "ownerOf" | "uris" | "urisOf">,
-  ) {
+  constructor(sessions: OwnSessions, wanted: Pick<SessionSubscriptions, "ownerOf" | "urisOf">) {
     this.#sessions = sessions;
     this.#wanted = wanted;
     this.#called = new Set(sessions.saved);
@@ -58,7 +55,7 @@ export class OwnSubscriptions {
   }
 
   /** @param honoured the part of these resources that the fan-out announces; `undefined` without an answer. */
-  covered(honoured: Interests | undefined, uris = this.#wanted.uris): void {
+  covered(honoured: Interests | undefined, uris: readonly string[]): void {
     const announced = new Set(Object.values(honoured ?? {}).flat());
     for (const uri of uris) {
       if (announced.has(topicOf(uri))) this.#alone.delete(uri);

@@ -73,6 +73,7 @@ export class ParkedCalls {
   /** In the order of their first rounds. */
   readonly #known = new Map<string, Known>();
   #exists: boolean;
+  #isEmptied = false;
   #lastId = 0;
 
   constructor(sql: Sql) {
@@ -95,8 +96,15 @@ export class ParkedCalls {
     return this.#known.get(exchange);
   }
 
+  /** The storage was emptied: of calls that still run, nothing is kept any more. */
+  emptied(): void {
+    this.#known.clear();
+    this.#isEmptied = true;
+  }
+
   /** Stores a round that has no answers yet. */
   park(exchange: string, parked: Parked, { due, sessionId }: Stay): void {
+    if (this.#isEmptied) return;
     this.#create();
     const id = this.#known.get(exchange)?.id ?? ++this.#lastId;
     const { round, questions, questionTokens: tickets, resumeToken: ticket, asked } = parked;

@@ -116,7 +116,7 @@ export class UpstreamSession {
     this.#connection = new LegacyConnection({
       target,
       saved: saved?.connection,
-      isAttributed: true,
+      isAttributed: () => true,
       unsolicited: this.#withUpdates(NO_PEER),
       subscriptions: () => this.#subscriptions.held().filter((uri) => listenedUris().has(uri)),
       save: (connection) => {

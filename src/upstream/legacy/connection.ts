@@ -19,6 +19,8 @@ import type { StandaloneStreamListener } from "./wire.ts";
 export interface ConnectionOptions extends SessionOptions {
   /** Called when a new session has replaced a forgotten one. */
   readonly onReopened?: () => void;
+  /** Called when the standalone stream does not go on where it broke: messages on it may have been missed. */
+  readonly onMissed?: () => void;
   /** Called when the server turns out not to offer the standalone GET stream. */
   readonly onRefused?: () => void;
 }
@@ -32,12 +34,16 @@ export class LegacyConnection {
   /** The standalone stream has a listener, here or where the client's stream is. */
   #hasListener = false;
   #standing: Promise<void> | undefined;
+  /** That listener is here, and the stream is open. */
+  #isReceiving = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#session = new LegacySession(options, (connected) => {
       // Before the failed call runs again, because it may cause messages on the standalone stream.
       if (this.#hasListener) this.#listenOn(connected);
+      // Over HTTP+SSE, the stream is the session.
+      if (connected.transport === "sse") options.onMissed?.();
       options.onReopened?.();
     });
   }
@@ -138,11 +144,15 @@ export class LegacyConnection {
 
   /** Another object watches instead. */
   handedOver(): void {
+    if (!this.#isReceiving) this.#options.onMissed?.();
+    this.#isReceiving = false;
     this.#session.connected?.wire.unlisten();
   }
 
   /** Takes a message that a watch received, or the place from which the stream can be resumed. */
-  async receive({ parsed, lastEventId, isRepeated, known }: WatchedMessage): Promise<void> {
+  async receive(watched: WatchedMessage): Promise<void> {
+    const { parsed, lastEventId, isRepeated, known, hasMissed } = watched;
+    if (hasMissed === true) this.#options.onMissed?.();
     if (parsed === undefined) {
       if (lastEventId !== undefined) this.#primed(lastEventId);
       return;
@@ -167,12 +177,16 @@ export class LegacyConnection {
       await this.#repairWhileListening(connected);
   }
 
-  /** Opens the standalone stream, and the session if there is none. */
-  async listen(resumeToken: string | undefined): Promise<void> {
+  /**
+   * Opens the standalone stream, and the session if there is none.
+   *
+   * @param isWatched another object watches the stream until this one is open, so nothing is missed in between.
+   */
+  async listen(resumeToken: string | undefined, isWatched = false): Promise<void> {
     this.#hasListener = true;
     const connected = await this.#session.ready();
     if (this.#hasListener && !this.#session.isClosed)
-      this.#listenOn(connected, readResumeToken(resumeToken ?? "").lastEventId);
+      this.#listenOn(connected, readResumeToken(resumeToken ?? "").lastEventId, isWatched);
   }
 
   /** Resolves when the previous listener can stop: the server has answered the GET request. */
@@ -180,21 +194,33 @@ export class LegacyConnection {
     return this.#standing;
   }
 
-  #listenOn(connected: Connected, lastEventId?: string): void {
+  #listenOn(connected: Connected, lastEventId?: string, isWatched = false): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#standing = promise;
+    let isWatchedStill = isWatched;
     const listener: StandaloneStreamListener = {
       deliver: this.#session.deliver,
       primed: (id) => this.#primed(id),
       onLost: () => void this.#repairWhileListening(connected),
       refused: () => this.#options.onRefused?.(),
-      standing: resolve,
+      opened: (isContinued) => {
+        this.#isReceiving = true;
+        if (!isContinued && !isWatchedStill) this.#options.onMissed?.();
+      },
+      broken: () => {
+        this.#isReceiving = false;
+      },
+      standing: () => {
+        isWatchedStill = false;
+        resolve();
+      },
     };
     connected.wire.listen(listener, lastEventId);
   }
 
   unlisten(): void {
     this.#hasListener = false;
+    this.#isReceiving = false;
     this.#session.connected?.wire.unlisten();
   }
 

@@ -9,7 +9,12 @@
 import { Recent } from "../../lib/recent.ts";
 import { retry } from "../../lib/retry.ts";
 import { type Call, type Peer, withoutResumeTokens } from "../../protocol/exchange.ts";
-import type { JsonRpcNotification, JsonRpcResponse, Reply } from "../../protocol/json-rpc.ts";
+import type {
+  JsonRpcNotification,
+  JsonRpcResponse,
+  Parsed,
+  Reply,
+} from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
 import type { UsableCredential } from "../credentials.ts";
 import { refusalOf } from "../server-message.ts";
@@ -34,10 +39,10 @@ export interface SessionOptions extends CallerSettings {
   readonly save: (state: SavedConnection) => void;
   readonly saved?: SavedConnection | undefined;
   /**
-   * Attributes a message that belongs to no request to the only running request, if there is exactly
-   * one: for a client that receives no other messages.
+   * Whether a message that belongs to no request goes to the only running request, if there is exactly one:
+   * for a client that would not receive it otherwise.
    */
-  readonly isAttributed?: boolean;
+  readonly isAttributed?: (kind: Parsed["kind"]) => boolean;
   /** The largest number of the server's requests that may be open at once. */
   readonly maxOpenAsks?: number;
 }
@@ -94,7 +99,8 @@ export class LegacySession {
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
       if (!this.#received.add(key)) return;
     }
-    const sole = this.#options.isAttributed === true ? this.exchanges.sole : undefined;
+    const isAttributed = this.#options.isAttributed?.(parsed.kind) === true;
+    const sole = isAttributed ? this.exchanges.sole : undefined;
     // An event id of this stream is no position in the stream of a request.
     if (sole === undefined) await this.exchanges.receive(parsed, this.#recipient, lastEventId);
     else await this.exchanges.receive(parsed, sole);

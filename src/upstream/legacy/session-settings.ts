@@ -22,8 +22,6 @@ export interface CallerSettings {
    * it, the connection keeps the client's own subscriptions and makes them again.
    */
   readonly subscriptions?: () => readonly string[];
-  /** Called when a new session is subscribed to them: what changed before is unknown. */
-  readonly onResubscribed?: () => void;
 }
 
 export class SessionSettings {
@@ -75,6 +73,5 @@ export class SessionSettings {
     await mapLimited(uris, RESTORED_AT_ONCE, (uri) =>
       send({ method: "resources/subscribe", params: { uri } }),
     );
-    if (uris.length > 0) this.#caller.onResubscribed?.();
   }
 }

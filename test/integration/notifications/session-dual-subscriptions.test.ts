@@ -6,12 +6,13 @@
 import { beforeAll, describe, test } from "vitest";
 
 import type { Script } from "../../support/scripted-upstream-script.ts";
+import { PATIENCE_MS } from "../bounded.ts";
 import { Session } from "../client.ts";
 import { responseIn } from "../event-reader.ts";
 import { clientsOwn, MERGED, resourceful, subscribe, updated } from "../merged-session.ts";
 import { evict } from "../session-object.ts";
 import { takeSeveral } from "../several-servers.ts";
-import { EVENT_STREAM, event, type Upstream } from "../upstream.ts";
+import { EVENT_STREAM, event, sessionOf, type Upstream } from "../upstream.ts";
 
 const CAPABILITIES = { tools: {}, resources: { subscribe: true } };
 const REFUSED = "file:///refused";
@@ -78,6 +79,33 @@ describe.for([
     await stream.cancel();
     await (await session.delete()).text();
   });
+
+  test.for([
+    { holder: "the session's object", isAsleep: false },
+    { holder: "the Worker of the client's stream", isAsleep: true },
+  ])(
+    "a change between two streams of the server to $holder is not missed",
+    async ({ isAsleep }, { expect }) => {
+      const [dual] = upstreams;
+      const session = await Session.open(path());
+      const stream = await session.listen();
+      expect(await subscribe(session, uris[0])).toMatchObject({ result: {} });
+      const own = (await dual.sessions()).at(-1);
+      const streams = async (): Promise<number> =>
+        (await dual.sent("GET")).filter((sent) => sessionOf(sent) === own).length;
+      // The second is the Worker's, when the session has been quiet.
+      await expect.poll(streams, { timeout: PATIENCE_MS }).toBe(isAsleep ? 2 : 1);
+      if (isAsleep) await evict(session);
+      await dual.hangUp();
+      // The feed, whose stream broke as well, announces lists.
+      let told: unknown;
+      do told = await stream.message();
+      while ((told as { method: string }).method.endsWith("/list_changed"));
+      expect(told).toMatchObject(updated(uris[0]));
+      await stream.cancel();
+      await (await session.delete()).text();
+    },
+  );
 });
 
 test("what the server refuses in its own session too is refused", async ({ expect }) => {

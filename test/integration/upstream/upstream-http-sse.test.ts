@@ -3,6 +3,7 @@
 import { describe, test } from "vitest";
 
 import type { Reaction, Recorded } from "../../support/scripted-upstream-script.ts";
+import { CAPABILITIES } from "../asking.ts";
 import { initializeMessage, post, Session } from "../client.ts";
 import { EventReader, messagesOf, responseIn } from "../event-reader.ts";
 import { ANSWER, event, EVENT_STREAM, progress, streamOf, Upstream } from "../upstream.ts";
@@ -82,6 +83,50 @@ test("calls, progress, questions and notifications reach their receivers", async
   await upstream.open("go-on");
   expect(await call.message()).toMatchObject({ id: "mine" });
   await standing.cancel();
+});
+
+const asking = () =>
+  Upstream.take({
+    server: "sse",
+    reactions: {
+      "tools/call": [
+        {
+          pieces: [event({ id: 7, method: "roots/list" }), { gate: "go-on" }, event(ANSWER)],
+          end: "never",
+        },
+      ],
+    },
+  });
+
+/** Over HTTP+SSE, a question does not say of which call it is. */
+describe("a question in mid-call", () => {
+  const ANSWERED = { roots: [{ uri: "file:///a" }] };
+
+  test("goes out on the call's stream, where its client has no other one", async ({ expect }) => {
+    const upstream = await asking();
+    const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
+    const call = new EventReader(await session.callTool("work", {}, "mine"));
+    const ask = await call.message();
+    expect(ask).toMatchObject({ method: "roots/list" });
+    await session.answer(ask.id, { result: ANSWERED });
+    expect(await upstream.receivesAnswer(7)).toMatchObject({ result: ANSWERED });
+    await upstream.open("go-on");
+    expect(await call.message()).toMatchObject({ id: "mine" });
+  });
+
+  test("goes out on the standalone stream, where its client has one", async ({ expect }) => {
+    const upstream = await asking();
+    const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
+    const standing = await session.listen();
+    const called = session.callTool("work", {}, "mine");
+    const ask = await standing.message();
+    expect(ask).toMatchObject({ method: "roots/list" });
+    await session.answer(ask.id, { result: ANSWERED });
+    await upstream.receivesAnswer(7);
+    await upstream.open("go-on");
+    expect(await responseIn(await called)).toMatchObject({ id: "mine" });
+    await standing.cancel();
+  });
 });
 
 test("a stream that breaks during a call causes one error, and the next call opens it again", async ({

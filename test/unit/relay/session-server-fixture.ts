@@ -33,7 +33,7 @@ export function serverInSession(
     save: () => undefined,
     logLevel: () => undefined,
     subscriptions: () => [],
-    onResubscribed: () => undefined,
+    onMissed: () => undefined,
     toolFacts: () => Promise.resolve(undefined),
     hasTasks: false,
     maxTools: 100,

@@ -50,21 +50,26 @@ describe("a change that the cache finds", () => {
     });
   });
 
-  test("is announced again if a caller received the stale catalog meanwhile", async ({
-    expect,
-  }) => {
-    await withScene(async (scene) => {
-      const cache = scene.cache();
-      serves(scene, catalogOf(BEFORE), 60_000);
-      await ask(cache);
-      cache.outdated(["tools"]);
-      scene.server = undefined;
-      expect(short(await ask(cache, { waitMs: 1 }))).toBe("a");
-      scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
-      await Promise.all(scene.kept);
-      expect(scene.announced).toEqual([["tools"]]);
-    });
-  });
+  test.for([
+    { who: "a list that did not wait for long", question: { waitMs: 1 }, announced: [["tools"]] },
+    { who: "a list that did not wait", question: { waitMs: 0 }, announced: [["tools"]] },
+    { who: "a call to be routed", question: { waitMs: 0, isForRouting: true }, announced: [] },
+  ])(
+    "was served stale to $who meanwhile: announced again to whom it was shown",
+    async ({ question, announced }, { expect }) => {
+      await withScene(async (scene) => {
+        const cache = scene.cache();
+        serves(scene, catalogOf(BEFORE), 60_000);
+        await ask(cache);
+        cache.outdated(["tools"]);
+        scene.server = undefined;
+        expect(short(await ask(cache, question))).toBe("a");
+        scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+        await Promise.all(scene.kept);
+        expect(scene.announced).toEqual(announced);
+      });
+    },
+  );
 
   test("has the catalogs of other clients read again, and is announced once", async ({
     expect,

@@ -126,7 +126,7 @@ const CHANGE = {
 describe("several servers", () => {
   test("are listened to if they are in use, each from its own position", async ({ expect }) => {
     const scene = new Scene(["a", "b", "constructor"], { b: SAVED, a: SAVED, gone: SAVED });
-    await scene.dispatch.listen(PLACES);
+    await scene.dispatch.listen(PLACES, false);
     expect(scene.sentTo("a")).toEqual(["GET after e1"]);
     expect(scene.sentTo("b")).toEqual(["GET after e2"]);
     expect(scene.sentTo("constructor")).toEqual([]);
@@ -137,7 +137,7 @@ describe("several servers", () => {
 
   test("are handed over together, except those that have no stream", async ({ expect }) => {
     const scene = new Scene(["a", "b", "c"], { a: SAVED, b: MODERN, c: SAVED });
-    await scene.dispatch.listen(undefined);
+    await scene.dispatch.listen(undefined, false);
     expect(await scene.dispatch.watched(PLACES)).toEqual({
       a: { revision: "2025-11-25", sessionId: "s", lastEventId: "e1" },
       c: { revision: "2025-11-25", sessionId: "s" },
@@ -248,7 +248,7 @@ describe("several servers", () => {
 describe("a single server", () => {
   test("is listened to without having been used", async ({ expect }) => {
     const scene = new Scene(["constructor"]);
-    await scene.dispatch.listen(resumeTokenAmong(undefined, "constructor", at("here")));
+    await scene.dispatch.listen(resumeTokenAmong(undefined, "constructor", at("here")), false);
     expect(scene.sentTo("constructor").slice(0, 2)).toEqual([
       "POST initialize",
       "POST notifications/initialized",
@@ -261,7 +261,7 @@ describe("a single server", () => {
 
   test("that is modern has nothing to watch, in the session or elsewhere", async ({ expect }) => {
     const scene = new Scene(["a"], { a: MODERN });
-    await scene.dispatch.listen(undefined);
+    await scene.dispatch.listen(undefined, false);
     expect(await scene.dispatch.watched(undefined)).toEqual({});
     expect(scene.sentTo("a")).toEqual([]);
   });
