@@ -1,6 +1,5 @@
 /** With sign-in, what is wrong with an entry of `MCP_SERVERS` is for administrators alone. */
 
-// Has an isolate of its own: it configures the gateway anew.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 

@@ -1,6 +1,5 @@
 /** Servers that an operator adds while the gateway runs: served, changed, paused and removed without a deploy. */
 
-// Has an isolate of its own: it configures the gateway anew, and counts its calls of objects.
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";

@@ -1,6 +1,5 @@
 /** One bad entry of `MCP_SERVERS` is one bad entry, through the whole gateway: the others are served, and whoever runs it is told. */
 
-// Has an isolate of its own: it configures the gateway anew, and counts the lines of its log.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
