@@ -6,9 +6,11 @@ import { parseArgs } from "node:util";
 
 import { Coverage, OBSERVED } from "./explore/coverage.ts";
 import { DELIBERATE, type Fault } from "./explore/deliberate.ts";
+import { playAll } from "./explore/long-run.ts";
 import { type Plan, planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
 import { type Found, Player } from "./explore/search.ts";
+import { cast, sentenceOf } from "./explore/story.ts";
 import { shrink } from "./explore/shrink.ts";
 import { timesOf, timesTable } from "./explore/times.ts";
 import { bundleGateway } from "./platform/bundle.ts";
@@ -18,10 +20,12 @@ const HELP = `npm run simulate -- [options]
 
   --minutes M      plays schedules for so long (1 by default)
   --count N        plays so many
+  --schedules N    plays so many, goes on after a finding, and can itself be continued (--from)
   --from SEED      begins at this seed; a random one by default
   --processes N    plays in so many processes (1 by default; "all" for one for each core)
   --seed SEED      plays one schedule, and prints its trace
   --replay FILE    plays the plan in a file, and prints its trace
+  --steps          prints every step of a trace, and not only what a stranger can follow
   --fault NAME     puts a deliberate fault into the gateway first: a part of its name
   --deliberate     prints how long it takes to find each deliberate fault, from several seeds
   --starts N       from so many seeds (10 by default)
@@ -33,9 +37,11 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string" },
     count: { type: "string" },
+    schedules: { type: "string" },
     from: { type: "string" },
     processes: { type: "string" },
     seed: { type: "string" },
+    steps: { type: "boolean" },
     replay: { type: "string" },
     fault: { type: "string" },
     deliberate: { type: "boolean" },
@@ -61,7 +67,14 @@ async function programWith(put: Fault | undefined): Promise<Program> {
 }
 
 async function printTrace(plan: Plan, program: Program): Promise<boolean> {
-  const trace = (text: string, at: number): void => say(`${String(at).padStart(8)}  ${text}`);
+  say(`${cast(plan)}\n\nMilliseconds, and what happens:`);
+  let last = "";
+  const trace = (text: string, at: number): void => {
+    const sentence = values.steps === true ? text : sentenceOf(text);
+    if (sentence === undefined || (sentence === last && values.steps !== true)) return;
+    last = sentence;
+    say(`${at.toFixed(0).padStart(8)}  ${sentence}`);
+  };
   const { findings } = await play(plan, program, { trace });
   say(
     findings.length === 0
@@ -81,7 +94,7 @@ async function explore(): Promise<boolean> {
   const coverage = new Coverage();
   const startedAt = performance.now();
   const minutes = Number(values.minutes ?? 1);
-  const from = Number(values.from ?? Math.floor(Math.random() * 2 ** 31));
+  const from = seedToBegin();
   const players = makePlayers();
   const seconds = players.map(() => 0);
   const { promise: first, resolve: found } = Promise.withResolvers<Found | undefined>();
@@ -120,6 +133,25 @@ async function explore(): Promise<boolean> {
   return false;
 }
 
+/** The long run. @returns true when nothing was found. */
+async function exploreAll(schedules: number): Promise<boolean> {
+  const players = makePlayers();
+  const run = { fault: fault?.name, from: seedToBegin(), schedules };
+  const { found, coverage } = await playAll(run, players, say);
+  for (const player of players) player.end();
+  if (values.table === true) say(coverage.table);
+  say(
+    found.length === 0
+      ? "Nothing was found."
+      : `${found.length} findings, with the seeds ${found.map((each) => each.seed).join(", ")}.`,
+  );
+  return found.length === 0;
+}
+
+function seedToBegin(): number {
+  return Number(values.from ?? Math.floor(Math.random() * 2 ** 31));
+}
+
 /** Makes the plan smaller, and prints its trace. */
 async function tell({ seed, findings }: Found, seconds: number): Promise<void> {
   say(`Seed ${seed}, after ${Math.round(seconds)} s: ${findings.join("; ")}`);
@@ -147,6 +179,7 @@ async function findDeliberate(): Promise<boolean> {
 let isGood: boolean;
 const { seed, replay } = values;
 if (values.deliberate === true) isGood = await findDeliberate();
+else if (values.schedules !== undefined) isGood = await exploreAll(Number(values.schedules));
 else if (replay !== undefined) {
   const plan = JSON.parse(readFileSync(replay, "utf8")) as Plan;
   isGood = await printTrace(plan, await programWith(fault));

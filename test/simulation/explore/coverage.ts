@@ -1,7 +1,8 @@
 /** What the schedules have reached so far: of the session's states, of the kinds of faults, of the ends. */
 
 import type { Edit } from "../platform/bundle.ts";
-import { FAULTS, type FaultKind } from "./plan.ts";
+import { pairsOf, pairsTable } from "./kinds.ts";
+import { FAULTS, type FaultKind, type Plan } from "./plan.ts";
 import type { Played } from "./play.ts";
 
 /** Makes the session say each way that it takes from one state to another. */
@@ -30,6 +31,8 @@ export interface CoverageCounts {
   readonly ways: readonly (readonly [string, number])[];
   readonly faults: readonly (readonly [FaultKind, number])[];
   readonly ends: readonly (readonly [string, number])[];
+  /** Of kinds of clients and servers, as JSON. */
+  readonly pairs: readonly (readonly [string, number])[];
 }
 
 export class Coverage {
@@ -38,28 +41,31 @@ export class Coverage {
   readonly #ways = new Map<string, number>();
   readonly #faults = new Map<FaultKind, number>();
   readonly #ends = new Map<string, number>();
+  readonly #pairs = new Map<string, number>();
 
   readonly observe = (way: string): void => add(this.#ways, way);
 
-  add({ steps, met, ledger }: Played): void {
+  add(plan: Plan, { steps, met, ledger }: Played): void {
     this.schedules += 1;
     this.steps += steps;
     for (const kind of met) add(this.#faults, kind);
+    for (const pair of pairsOf(plan)) add(this.#pairs, JSON.stringify(pair));
     for (const { ends } of ledger.calls.values()) add(this.#ends, ends[0] ?? "none");
   }
 
   get counts(): CoverageCounts {
     const { schedules, steps } = this;
     const [ways, faults, ends] = [[...this.#ways], [...this.#faults], [...this.#ends]];
-    return { schedules, steps, ways, faults, ends };
+    return { schedules, steps, ways, faults, ends, pairs: [...this.#pairs] };
   }
 
-  merge({ schedules, steps, ways, faults, ends }: CoverageCounts): void {
+  merge({ schedules, steps, ways, faults, ends, pairs }: CoverageCounts): void {
     this.schedules += schedules;
     this.steps += steps;
     for (const [way, count] of ways) add(this.#ways, way, count);
     for (const [kind, count] of faults) add(this.#faults, kind, count);
     for (const [end, count] of ends) add(this.#ends, end, count);
+    for (const [pair, count] of pairs) add(this.#pairs, pair, count);
   }
 
   /** One line. */
@@ -76,7 +82,8 @@ export class Coverage {
       ...FAULTS.map((kind) => [`fault: ${kind}`, this.#faults.get(kind) ?? 0] as const),
       ...[...this.#ends].map(([end, count]) => [`a call ends in: ${end}`, count] as const),
     ];
-    return rows.map(([what, count]) => `${String(count).padStart(9)}  ${what}`).join("\n");
+    const lines = rows.map(([what, count]) => `${String(count).padStart(9)}  ${what}`);
+    return [pairsTable(this.#pairs), "", ...lines].join("\n");
   }
 }
 

@@ -4,9 +4,18 @@
  */
 
 import type { Edit } from "../platform/bundle.ts";
+import { OF_PEOPLE } from "./deliberate-of-people.ts";
 
 export interface Fault {
   readonly name: string;
+  readonly area:
+    | "sessions"
+    | "delivery"
+    | "bridge"
+    | "notifications"
+    | "vault"
+    | "principals"
+    | "publishing";
   readonly edits: readonly Edit[];
   /** Found within seconds, so that every run of the tests can look for it. */
   readonly isQuick?: boolean;
@@ -15,6 +24,7 @@ export interface Fault {
 export const DELIBERATE: readonly Fault[] = [
   {
     name: "a stream that a client takes up begins one event too late",
+    area: "delivery",
     isQuick: true,
     edits: [
       {
@@ -26,7 +36,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a call that broke is sent to its server again",
-    isQuick: true,
+    area: "bridge",
     edits: [
       {
         file: "src/relay/relay-to-legacy.ts",
@@ -37,7 +47,8 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     // It stalled one resume in eleven of clients that were back within nine milliseconds of a cut.
-    name: "the late end of a reader ends its successor",
+    name: "the stalled resume: the late end of a reader ends its successor",
+    area: "delivery",
     edits: [
       {
         file: "durable-objects/session-readers.ts",
@@ -54,6 +65,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "an event is sent before it is in the log",
+    area: "delivery",
     edits: [
       {
         file: "durable-objects/line-channel.ts",
@@ -64,6 +76,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a question that was answered is taken for open after a restart",
+    area: "sessions",
     edits: [
       {
         file: "src/sessions/revive.ts",
@@ -74,6 +87,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a client gets again what it had when the holder of its call was lost",
+    area: "bridge",
     edits: [
       {
         file: "src/relay/modern-to-legacy/parking.ts",
@@ -84,6 +98,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a promise that a feed did not hear of is not made good",
+    area: "notifications",
     edits: [
       {
         file: "src/notifications/fan-out/interest-registry.ts",
@@ -94,6 +109,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a watch that was cut announces nothing",
+    area: "notifications",
     edits: [
       {
         file: "src/notifications/source/legacy-watch.ts",
@@ -104,6 +120,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a feed that was restarted announces nothing",
+    area: "notifications",
     isQuick: true,
     edits: [
       {
@@ -115,6 +132,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a listen stream does not tell of what it missed",
+    area: "notifications",
     edits: [
       {
         file: "src/notifications/modern/listen.ts",
@@ -125,6 +143,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a session takes the same news twice",
+    area: "notifications",
     edits: [
       {
         file: "src/notifications/legacy/notification-inbox.ts",
@@ -135,6 +154,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a request for a token that had no answer is made again at once",
+    area: "vault",
     edits: [
       {
         file: "src/accounts/account.ts",
@@ -145,6 +165,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a vault that wakes does not know what it had sent",
+    area: "vault",
     edits: [
       {
         file: "src/accounts/service/token-renewal.ts",
@@ -155,6 +176,7 @@ export const DELIBERATE: readonly Fault[] = [
   },
   {
     name: "a refresh token that was replaced is kept",
+    area: "vault",
     edits: [
       {
         file: "src/accounts/service/token-renewal.ts",
@@ -164,13 +186,27 @@ export const DELIBERATE: readonly Fault[] = [
     ],
   },
   {
-    name: "a newer reader does not close the older one",
+    name: "a life that begins does not look for the calls of an earlier one",
+    area: "sessions",
+    isQuick: true,
     edits: [
       {
-        file: "src/sessions/streams.ts",
-        find: "    other?.close();\n",
+        file: "src/sessions/session.ts",
+        find: "    revive(this.#core);",
         replace: "",
       },
     ],
   },
+  {
+    name: "an accepted answer is not delivered by a later life",
+    area: "sessions",
+    edits: [
+      {
+        file: "src/sessions/revive.ts",
+        find: "  deliverKeptAnswers(core);\n  for",
+        replace: "  for",
+      },
+    ],
+  },
+  ...OF_PEOPLE,
 ];

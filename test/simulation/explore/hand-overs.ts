@@ -4,6 +4,8 @@
  */
 
 import type { Random } from "../platform/random.ts";
+import { SAME } from "./moments.ts";
+import type { Order } from "./orders.ts";
 import type { Plan } from "./plan.ts";
 
 const MOMENTS = [
@@ -16,6 +18,11 @@ const MOMENTS = [
   "found cut",
 ] as const;
 
+/** The end of a reader is noticed late, and what is written is safe late, so that the next reader is there before. */
+const LATE_ENDS = [" back", ".detach"] as const;
+
+const ANSWERS = "client…POST /mcp…a chunk arrives";
+
 export function withHandOvers(plan: Plan, random: Random): Plan {
   const clients = plan.clients.map((client) => ({
     ...client,
@@ -27,12 +34,24 @@ export function withHandOvers(plan: Plan, random: Random): Plan {
     ...server,
     pauseMs: random.pick([5, 20, 100]),
   }));
-  const cuts = Array.from({ length: 2 + random.below(3) }, () => ({
+  // The answer of a call breaks while events come, or anything does.
+  const cuts = Array.from({ length: 1 + random.below(3) }, () => ({
     kind: "cut-client" as const,
-    moment: random.pick(MOMENTS),
-    count: 1 + random.below(random.pick([2, 6])),
+    ...(random.chance(0.6)
+      ? { moment: ANSWERS, where: SAME, count: 1 + random.below(6), times: random.pick([1, 2, 8]) }
+      : {
+          moment: random.pick(MOMENTS),
+          count: 1 + random.below(6),
+          times: random.pick([2, 8, 20]),
+        }),
     later: random.below(8),
-    times: random.pick([2, 8, 20]),
   }));
-  return { ...plan, clients, servers, faults: [...cuts, ...plan.faults.slice(0, 3)] };
+  const slow = {
+    kind: "slow",
+    what: ["disk of", random.pick(LATE_ENDS)],
+    ms: random.pick([10, 30]),
+  };
+  const order = random.chance(0.6) ? { order: slow as Order } : {};
+  const faults = [...cuts, ...plan.faults.slice(0, 3)];
+  return { ...plan, clients, servers, faults, delayMs: random.pick([0, 2]), ...order };
 }

@@ -4,13 +4,15 @@
  */
 
 import type { Random } from "../platform/random.ts";
-import { type Choose, type Step, uniformly } from "../platform/scheduler.ts";
+import { type Choose, type Lag, type Step, uniformly } from "../platform/scheduler.ts";
 
 export type Order =
   /** Each lane has a priority, and the highest goes on; one step in so many, it becomes the lowest. */
   | { readonly kind: "priorities"; readonly changes: number }
   /** What has this in its name seldom goes on while something else can. */
-  | { readonly kind: "late"; readonly what: string };
+  | { readonly kind: "late"; readonly what: string }
+  /** What has any of these in its name takes up to so many milliseconds longer. */
+  | { readonly kind: "slow"; readonly what: readonly string[]; readonly ms: number };
 
 const LATE = [
   " back", // one end of a connection learns late that the other has gone
@@ -30,12 +32,29 @@ const LATE = [
 ] as const;
 const LATE_CHANCE = 0.05;
 
+/** Timers and alarms are not among them, since they are on time. */
+const SLOW = [
+  " back",
+  "disk of",
+  ".detach",
+  ".receive",
+  "returns",
+  "socket",
+  "(answer)",
+  "GET /mcp",
+] as const;
+
 export function orderOf(random: Random): Order | undefined {
-  switch (random.below(4)) {
+  switch (random.below(6)) {
     case 0:
       return undefined;
     case 1:
       return { kind: "priorities", changes: random.pick([5, 20, 100]) };
+    case 2:
+    case 3: {
+      const what = ["disk of", random.pick(SLOW), random.pick(SLOW)].slice(random.below(2));
+      return { kind: "slow", what, ms: random.pick([10, 30, 100]) };
+    }
     default:
       return { kind: "late", what: random.pick(LATE) };
   }
@@ -45,12 +64,23 @@ export function orderOf(random: Random): Order | undefined {
 export function chooseBy(order: Order | undefined, random: Random): Choose {
   switch (order?.kind) {
     case undefined:
+    case "slow":
       return uniformly(random);
     case "priorities":
       return byPriority(order.changes, random);
     case "late":
       return late(order.what, random);
   }
+}
+
+/** The platform's own time for each step, where nothing is slow. */
+export function lagBy(order: Order | undefined, random: Random): Lag | undefined {
+  if (order?.kind !== "slow") return undefined;
+  const { what, ms } = order;
+  return (lane, label) => {
+    const name = `${lane} ${label}`;
+    return what.some((part) => name.includes(part)) ? random.below(ms + 1) : 0;
+  };
 }
 
 function byPriority(changes: number, random: Random): Choose {

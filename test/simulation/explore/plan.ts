@@ -6,10 +6,17 @@ import type { ModernClientHabits } from "../outside/modern-client.ts";
 import type { ModernServerHabits } from "../outside/modern-server.ts";
 import type { SseClientHabits } from "../outside/sse-client.ts";
 import type { AccountHabits } from "../outside/account-holder.ts";
+import type { LaptopHabits } from "../outside/laptop.ts";
+import type { Login } from "../outside/guarded.ts";
 import type { VendorHabits } from "../outside/vendor.ts";
 import { Random } from "../platform/random.ts";
+import type { IntruderHabits } from "../outside/intruder.ts";
+import { withAccounts } from "./guarded.ts";
 import { withHandOvers } from "./hand-overs.ts";
 import { type Order, orderOf } from "./orders.ts";
+import { sized } from "./sizes.ts";
+import { withPeople } from "./people.ts";
+import { withPublished } from "./published.ts";
 
 export const FAULTS = [
   "cut-client", // a client's connection breaks
@@ -61,6 +68,7 @@ const NEWS_PLACES = ["FeedObject", "FanOutObject", "SessionObject", "GET /mcp", 
 /** The fault happens right after the so-many-th step of such a label. */
 interface PlannedFault {
   readonly kind: FaultKind;
+  /** What the label has in it: several parts with `…` between them. */
   readonly moment: string;
   readonly count: number;
   /** Steps after that. */
@@ -77,15 +85,26 @@ type ClientHabits = LegacyClientHabits | ModernClientHabits | SseClientHabits;
 export interface Plan {
   readonly seed: number;
   readonly servers: readonly ServerHabits[];
-  readonly clients: readonly (ClientHabits & { readonly server: number })[];
+  /** A client of a person signs in. */
+  readonly clients: readonly (ClientHabits & {
+    readonly server: number;
+    readonly person?: number;
+  })[];
+  readonly intruders?: readonly IntruderHabits[];
   readonly faults: readonly PlannedFault[];
   /** The longest delay of a message, in milliseconds. */
   readonly delayMs: number;
   /** Where people's accounts are. */
   readonly vendor?: VendorHabits;
   readonly holders?: readonly AccountHabits[];
+  /** The servers demand the holders' accounts; without it, holders ask their vaults themselves. */
+  readonly login?: Login;
+  /** Clients then call what their people publish. */
+  readonly laptops?: readonly LaptopHabits[];
   /** Without one, every lane that can go on is as likely. */
   readonly order?: Order;
+  /** When everybody has gone, time goes on until every limit has passed. */
+  readonly isFollowed?: boolean;
 }
 
 /** Moments of a refresh, and what it may hit. */
@@ -107,9 +126,10 @@ function accountsPlanOf(seed: number): Plan {
       pauseMs: random.pick([0, 50, 3000]),
       isBusy: random.chance(0.3),
     },
-    holders: Array.from({ length: 1 + random.below(3) }, () => ({
-      useMs: 500_000,
-      pauseMs: random.pick([1000, 20_000, 90_000]),
+    holders: Array.from({ length: random.pick([1, 1, 2, 3]) }, () => ({
+      useMs: random.pick([60_000, 150_000, 150_000, 500_000]),
+      // Between two refreshes, nothing happens but the same again.
+      pauseMs: random.pick([8000, 20_000, 40_000, 90_000]),
       atOnce: 1 + random.below(3),
     })),
     faults: Array.from({ length: count }, () => ({
@@ -125,9 +145,25 @@ function accountsPlanOf(seed: number): Plan {
 }
 
 export function planOf(seed: number): Plan {
+  const plan = mixedPlanOf(seed);
+  // A vault keeps what its people have connected.
+  const isFollowed = plan.vendor === undefined && new Random(seed * 8693 + 31).chance(0.03);
+  return isFollowed ? { ...plan, isFollowed } : plan;
+}
+
+function mixedPlanOf(seed: number): Plan {
+  const random = new Random(seed * 7433 + 19);
+  const plan = planOfKind(seed);
+  if (plan.clients.length === 0) return plan;
+  if (random.chance(0.1)) return withPeople(plan, random);
+  if (random.chance(0.06)) return withAccounts(plan, random);
+  return random.chance(0.08) ? withPublished(plan, random) : plan;
+}
+
+function planOfKind(seed: number): Plan {
   if (new Random(seed * 2903 + 5).chance(0.1)) return accountsPlanOf(seed);
   const random = new Random(seed * 104_729 + 5);
-  const plan = mixtureOf(seed);
+  const plan = sized(mixtureOf(seed), new Random(seed * 5741 + 13));
   // For subscribers, the model does not know yet which of these orders excuse a change that comes late.
   if (plan.servers.some(({ changes = 0 }) => changes > 0)) return plan;
   const order = orderOf(random);

@@ -2,6 +2,10 @@
 
 import { AccountHolder } from "../outside/account-holder.ts";
 import type { Actor } from "../outside/actor.ts";
+import { guard, SHARED } from "../outside/guarded.ts";
+import { Door, SIGN_IN } from "../outside/door.ts";
+import { Intruder } from "../outside/intruder.ts";
+import { Laptop } from "../outside/laptop.ts";
 import { LegacyClient } from "../outside/legacy-client.ts";
 import { LegacyServer } from "../outside/legacy-server.ts";
 import { Ledger } from "../outside/ledger.ts";
@@ -13,7 +17,10 @@ import type { Program } from "../platform/isolate.ts";
 import { Random } from "../platform/random.ts";
 import type { Step } from "../platform/scheduler.ts";
 import { World } from "../platform/world.ts";
-import { chooseBy } from "./orders.ts";
+import { callOnce, publishedFacts } from "./calls-of-published.ts";
+import { leftovers, PATIENCE_MS } from "./leftovers.ts";
+import { isHit, isMoment } from "./moments.ts";
+import { chooseBy, lagBy } from "./orders.ts";
 import { type FaultKind, JUMPS, type Plan } from "./plan.ts";
 
 export interface Played {
@@ -37,19 +44,16 @@ const OBJECTS = {
   CONNECTORS: "ConnectorObject",
 };
 
-/** Accounts are people's, who sign in. */
-const SIGN_IN = {
-  AUTH_MODE: "oauth",
-  PUBLIC_ORIGIN: "https://gw.example.com",
-  OWNER_CODE: "an owner's code of the simulation",
-  VAULT_SECRET: "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY",
-};
 const VENDORS = { url: "https://vend.example.com/mcp", auth: "oauth" };
 
 /** A server may hold a call that it has forgotten until the gateway ends it, and so with the next. */
 const END_MS = 1_800_000;
+/** Many times what the largest plan takes. */
+const MAX_STEPS = 300_000;
 /** What could still come too late, or twice, has come by then. */
 const REST_MS = 5000;
+/** A read may be tried again, and wait for what died meanwhile. */
+const READ_MS = 60_000;
 
 export interface Watching {
   /** Called for each step and each message outside. @param at in milliseconds from the start. */
@@ -62,15 +66,18 @@ export async function play(
   program: Program,
   { trace, observe }: Watching = {},
 ): Promise<Played> {
-  const ledger = new Ledger();
+  const ledger = new Ledger(plan.order?.kind === "slow" ? plan.order.ms : 0);
   const upstreams: Record<string, object> = {};
+  const lag = lagBy(plan.order, new Random(plan.seed + 2));
   const world = new World({
     seed: plan.seed,
     program,
+    ...(lag === undefined ? {} : { lag }),
     choose: chooseBy(plan.order, new Random(plan.seed + 1)),
     objects: OBJECTS,
     vars: {
-      ...(plan.vendor === undefined ? { AUTH_MODE: "none" } : SIGN_IN),
+      ...(hasPeople(plan) ? SIGN_IN : { AUTH_MODE: "none" }),
+      ...(plan.laptops === undefined ? {} : { PUBLISHING: "on" }),
       get MCP_SERVERS() {
         return upstreams;
       },
@@ -90,46 +97,80 @@ export async function play(
     upstreams[server.name] = { url: server.url };
     return server;
   });
-  const clients = plan.clients.map(({ server, ...habits }, index) => {
+  const doorOf = (person?: number): Door =>
+    new Door(world, person === undefined ? undefined : `p${person}`);
+  const laptops = (plan.laptops ?? []).map(
+    (habits, index) =>
+      new Laptop(world, `laptop${index}`, habits, { ledger, door: doorOf(habits.person) }),
+  );
+  const find = (finding: string): void => ledger.find(finding);
+  const clients = plan.clients.map(({ server, person, ...habits }, index) => {
     const its = servers[server];
     if (its === undefined) throw new Error(`The plan has no server ${server}`);
     const { name, isKept } = its;
+    const clientName = `client${index}`;
+    const owner = plan.login === "oauth-shared" ? SHARED : `p${person}`;
+    if (plan.login !== undefined || plan.laptops !== undefined)
+      ledger.owners.of.set(clientName, owner);
     const prefix = servers.length === 1 ? "" : `${name}__`;
-    const hasRestart = plan.faults.some(({ kind }) => kind === "server");
+    // A server may forget, and so may the gateway, by a clock that says that the time for it has come.
+    const mayForget = plan.faults.some(({ kind }) => kind === "server" || kind === "clock");
     const isModern = its.habits.era === "modern";
-    const facts = {
-      ...{ name, isKept: isKept && !hasRestart, isModern, prefix },
+    const usual = {
+      ...{ name, isModern, prefix },
+      // An account may be gone when a stream is taken up.
+      isKept: isKept && !mayForget && plan.login === undefined,
+      isReady: () => holders.every((each) => each.name !== owner || each.isConnected),
       uris: servers.flatMap(({ changing }) => changing.uris),
       announcesLists: servers.length > 1 || isModern,
       isDone: () => servers.every(({ changing }) => changing.isDone),
     };
-    const parts = { ledger, server: facts };
-    if (habits.era === "sse") return new SseClient(world, `client${index}`, habits, parts);
+    const facts = plan.laptops === undefined ? usual : publishedFacts(usual, laptops, person);
+    const parts = { ledger, server: facts, door: doorOf(person) };
+    if (habits.era === "sse") return new SseClient(world, clientName, habits, parts);
     return habits.era === "modern"
-      ? new ModernClient(world, `client${index}`, habits, parts)
-      : new LegacyClient(world, `client${index}`, habits, parts);
+      ? new ModernClient(world, clientName, habits, parts)
+      : new LegacyClient(world, clientName, habits, parts);
   });
-  const find = (finding: string): void => ledger.find(finding);
   const vendor = plan.vendor === undefined ? undefined : new Vendor(world, plan.vendor, find);
-  if (vendor !== undefined) upstreams["vend"] = { ...VENDORS, oauth: vendor.settings };
-  const holders = (plan.holders ?? []).flatMap((habits, index) =>
-    vendor === undefined ? [] : [new AccountHolder(world, `p${index}`, habits, { vendor, find })],
-  );
-  const outsiders = [...servers, ...(vendor === undefined ? [] : [vendor])];
+  if (vendor !== undefined && plan.login === undefined)
+    upstreams["vend"] = { ...VENDORS, oauth: vendor.settings };
+  for (const { name, url } of vendor === undefined || plan.login === undefined ? [] : servers) {
+    upstreams[name] = { url, auth: plan.login, oauth: vendor?.settings };
+    if (vendor !== undefined) guard(world.network, url, vendor, ledger);
+  }
+  const holders = (plan.holders ?? []).flatMap((habits, index) => {
+    const name = plan.login === "oauth-shared" ? SHARED : `p${index}`;
+    const slug = plan.login === undefined ? "vend" : "server0";
+    return vendor === undefined
+      ? []
+      : [new AccountHolder(world, name, habits, { vendor, find, slug })];
+  });
+  const outsiders = [...servers, ...laptops, ...(vendor === undefined ? [] : [vendor])];
   for (const { changing } of servers) changing.start();
-  for (const each of [...clients, ...holders]) each.start();
+  const intruders = (plan.intruders ?? []).map(
+    (habits, index) =>
+      new Intruder(world, `client of an intruder${index}`, habits, {
+        ledger,
+        door: doorOf(habits.person),
+      }),
+  );
+  for (const each of [...clients, ...holders, ...laptops, ...intruders]) each.start();
   const met: FaultKind[] = [];
-  const waiting = new Set(plan.faults.map((fault, index) => ({ ...fault, index })));
+  const waiting = new Set(plan.faults.map((fault, index) => ({ ...fault, index, after: "" })));
   world.onStep((label) => {
     for (const fault of waiting) {
-      if (fault.count > 0) fault.count -= label.includes(fault.moment) ? 1 : 0;
-      else if (fault.later > 0) fault.later -= 1;
+      if (fault.count > 0) {
+        if (!isMoment(label, fault.moment)) continue;
+        fault.count -= 1;
+        fault.after = label;
+      } else if (fault.later > 0) fault.later -= 1;
       else {
         waiting.delete(fault);
         const { times } = fault;
         const planned = plan.faults[fault.index];
         if (times > 1 && planned !== undefined) {
-          waiting.add({ ...planned, times: times - 1, index: fault.index });
+          waiting.add({ ...planned, times: times - 1, index: fault.index, after: "" });
         }
         const broken = befall(fault, world, outsiders);
         if (broken.length === 0) continue;
@@ -141,15 +182,37 @@ export async function play(
       }
     }
   });
-  const isOver = (): boolean => [...clients, ...holders].every(({ isDone }) => isDone);
+  const isOver = (): boolean =>
+    world.scheduler.steps > MAX_STEPS || [...clients, ...holders].every(({ isDone }) => isDone);
   await world.run({ untilMs: END_MS, isOver });
+  if (plan.laptops !== undefined) {
+    waiting.clear();
+    await callOnce({ world, ledger, door: doorOf(0), laptops });
+  }
   await world.run({ untilMs: world.elapsed + REST_MS });
-  ledger.close(met.length === 0);
-  for (const { name, isDone, isLost } of holders) {
+  // What was promised in that time is still read.
+  const hasRead = (): boolean => ledger.changes.isSettled();
+  await world.run({ untilMs: world.elapsed + READ_MS, isOver: hasRead });
+  const isCalm = met.length === 0 && !hasUpheaval(plan);
+  ledger.close(isCalm);
+  if (isCalm && vendor?.hasRepeated === true)
+    ledger.find("a refresh token was sent twice, though nothing was broken");
+  for (const { name, isDone } of [...clients, ...holders]) {
     if (!isDone) ledger.find(`${name} never came to an end`);
+  }
+  for (const { name, isLost } of holders) {
     // Where a spent token is never good again, an answer that broke on its way has taken it along.
     const mayBeLost = plan.vendor?.rotation === "strict" && met.length > 0;
     if (isLost && !mayBeLost) ledger.find(`${name} has to connect again`);
+  }
+  if (plan.isFollowed === true) {
+    for (const each of [...clients, ...holders, ...laptops, ...intruders]) each.context.end();
+    await world.run({ untilMs: world.elapsed + PATIENCE_MS });
+    for (const left of leftovers(world)) {
+      // A session that ends while its fan-out dies stays subscribed until there is news for it.
+      const isExcused = ledger.deaths.length > 0 && left.startsWith("FeedObject");
+      if (!isExcused) ledger.find(`nobody is there, but ${left}`);
+    }
   }
   // What breaks under a request is an error of that request, and of the log.
   const unexpected = world.log.find((line) => line.includes('"event":"unexpected_error"'));
@@ -157,9 +220,21 @@ export async function play(
   return { findings: ledger.findings, steps: world.scheduler.steps, met, ledger, world };
 }
 
+/** What people and vendors do ends calls, though nothing is broken: a second laptop takes the name of the first. */
+function hasUpheaval({ holders = [], laptops = [], vendor }: Plan): boolean {
+  const owners = new Set(laptops.map(({ person }) => person));
+  const hasEnds = holders.some(({ ends }) => ends === true);
+  return hasEnds || vendor?.isBusy === true || owners.size < laptops.length;
+}
+
+/** Accounts and keys are people's, who sign in. */
+function hasPeople({ vendor, clients }: Plan): boolean {
+  return vendor !== undefined || clients.some(({ person }) => person !== undefined);
+}
+
 /** @returns what broke, if there was anything of the kind. */
 function befall(
-  { kind, where = "" }: Plan["faults"][number],
+  { kind, where = "", after }: Plan["faults"][number] & { readonly after: string },
   world: World,
   outsiders: readonly Actor[],
 ): readonly string[] {
@@ -172,7 +247,7 @@ function befall(
         ({ label }) => label.startsWith("client") === isClients,
       );
       if (open.length === 0) return [];
-      const connection = random.pick(preferred(open, ({ label }) => label.includes(where)));
+      const connection = random.pick(preferred(open, ({ label }) => isHit(label, where, after)));
       connection.cut();
       return [connection.label];
     }

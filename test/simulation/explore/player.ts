@@ -28,7 +28,7 @@ async function isFoundAnyway(seed: number): Promise<boolean> {
   return (await play(planOf(seed), program)).findings.length > 0;
 }
 
-async function run({ fault, from, stride, count, cpuSeconds }: Job): Promise<void> {
+async function run({ fault, from, stride, count, cpuSeconds, goesOn }: Job): Promise<void> {
   const program = await programWith(fault);
   const began = process.cpuUsage();
   let coverage = new Coverage();
@@ -45,13 +45,13 @@ async function run({ fault, from, stride, count, cpuSeconds }: Job): Promise<voi
   };
   for (let index = 0; index < count && used() < cpuSeconds; index += 1) {
     const seed = from + index * stride;
-    const played = await play(planOf(seed), program, { observe: (way) => coverage.observe(way) });
-    coverage.add(played);
+    const plan = planOf(seed);
+    const played = await play(plan, program, { observe: (way) => coverage.observe(way) });
+    coverage.add(plan, played);
     if (played.findings.length > 0 && (fault === undefined || !(await isFoundAnyway(seed)))) {
-      say(true, { seed, findings: played.findings });
-      return;
-    }
-    if (performance.now() - saidAt > REPORT_MS) say(false);
+      say(goesOn !== true, { seed, findings: played.findings });
+      if (goesOn !== true) return;
+    } else if (performance.now() - saidAt > REPORT_MS) say(false);
   }
   say(true);
 }

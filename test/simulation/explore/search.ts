@@ -15,6 +15,8 @@ export interface Job {
   readonly count: number;
   /** The most processor time, in seconds. */
   readonly cpuSeconds: number;
+  /** After a finding, too. */
+  readonly goesOn?: boolean;
 }
 
 export interface Found {

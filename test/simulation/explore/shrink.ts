@@ -31,6 +31,12 @@ function* smaller(plan: Plan): Generator<Plan> {
     }));
     yield { ...plan, servers: servers.toSpliced(index, 1), clients: moved };
   }
+  for (const index of (plan.intruders ?? []).keys()) {
+    yield { ...plan, intruders: plan.intruders?.toSpliced(index, 1) ?? [] };
+  }
+  for (const index of (plan.laptops ?? []).keys()) {
+    if (index > 1) yield { ...plan, laptops: plan.laptops?.toSpliced(index, 1) ?? [] };
+  }
   for (const index of faults.keys()) yield { ...plan, faults: faults.toSpliced(index, 1) };
   for (const [index, fault] of faults.entries()) {
     if (fault.times > 1) yield { ...plan, faults: faults.with(index, { ...fault, times: 1 }) };

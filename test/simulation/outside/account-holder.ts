@@ -2,6 +2,8 @@
 
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import { ORIGIN } from "./door.ts";
+import { SHARED } from "./guarded.ts";
 import type { Vendor } from "./vendor.ts";
 
 export interface AccountHabits {
@@ -11,6 +13,8 @@ export interface AccountHabits {
   readonly pauseMs: number;
   /** Requests that ask at the same time. */
   readonly atOnce: number;
+  /** Ends the account now and then, and connects it again. */
+  readonly ends?: boolean;
 }
 
 /** The vault, as an isolate calls it. */
@@ -21,6 +25,7 @@ interface Vault {
     readonly cookie: { readonly name: string; readonly value: string };
   }>;
   readonly finish: (request: Json) => Promise<{ readonly kind: string }>;
+  readonly disconnect: (slug: string) => Promise<unknown>;
   readonly credential: (request: Json) => Promise<Credential>;
 }
 
@@ -32,14 +37,13 @@ interface Credential {
   readonly need?: string;
 }
 
-const SLUG = "vend";
-const ORIGIN = "https://gw.example.com";
-
 export class AccountHolder extends Actor {
   readonly habits: AccountHabits;
   readonly #vendor: Vendor;
   readonly #find: (finding: string) => void;
+  readonly #slug: string;
   isDone = false;
+  isConnected = false;
   /** The vault has asked for the account to be connected again. */
   isLost = false;
 
@@ -47,12 +51,18 @@ export class AccountHolder extends Actor {
     world: World,
     name: string,
     habits: AccountHabits,
-    parts: { readonly vendor: Vendor; readonly find: (finding: string) => void },
+    parts: {
+      readonly vendor: Vendor;
+      readonly find: (finding: string) => void;
+      /** The server that demands it. */
+      readonly slug: string;
+    },
   ) {
     super(world, name);
     this.habits = habits;
     this.#vendor = parts.vendor;
     this.#find = parts.find;
+    this.#slug = parts.slug;
   }
 
   start(): void {
@@ -60,18 +70,40 @@ export class AccountHolder extends Actor {
   }
 
   get #vault(): Vault {
-    return this.world.namespaces.get("VAULTS")?.getByName(`person ${this.name}`) as Vault;
+    return this.world.namespaces
+      .get("VAULTS")
+      ?.getByName(this.name === SHARED ? SHARED : `person ${this.name}`) as Vault;
   }
 
   async #live(): Promise<void> {
     await this.sleep(this.upTo(1000));
-    while (!(await this.#connect())) await this.sleep(1000);
+    await this.#connected();
     const endsAt = this.world.scheduler.now + this.habits.useMs;
     while (this.world.scheduler.now < endsAt && !this.isLost) {
       await this.sleep(this.upTo(this.habits.pauseMs));
+      if (this.habits.ends === true && this.world.random.chance(0.5)) await this.#end();
       await Promise.all(Array.from({ length: this.habits.atOnce }, () => this.#use()));
     }
     this.isDone = true;
+  }
+
+  async #connected(): Promise<void> {
+    while (!(await this.#connect())) await this.sleep(1000);
+    this.isConnected = true;
+  }
+
+  async #end(): Promise<void> {
+    for (let isEnded = false; !isEnded;) {
+      isEnded = await this.#vault.disconnect(this.#slug).then(
+        () => true,
+        () => false,
+      );
+      if (!isEnded) await this.sleep(1000);
+    }
+    this.note("ends the account");
+    this.#vendor.ended(this.name);
+    await this.sleep(this.upTo(5000));
+    await this.#connected();
   }
 
   async #connect(): Promise<boolean> {
@@ -84,7 +116,7 @@ export class AccountHolder extends Actor {
   }
 
   async #connectOnce(): Promise<boolean> {
-    const attempt = { slug: SLUG, origin: ORIGIN, person: this.name };
+    const attempt = { slug: this.#slug, origin: ORIGIN, person: this.name };
     const begun = await this.#vault.begin(attempt);
     if (begun.kind !== "redirect") throw new Error(JSON.stringify(begun));
     const { url, cookie } = begun;
@@ -93,15 +125,16 @@ export class AccountHolder extends Actor {
     const cookies = { [cookie.name]: cookie.value };
     const { kind } = await this.#vault.finish({ ...attempt, query, cookies });
     this.note(`connecting: ${kind}`);
+    if (kind === "connected") this.#vendor.ended(this.name, true);
     return kind === "connected";
   }
 
   async #use(): Promise<void> {
     try {
-      const credential = await this.#credential({ slug: SLUG });
+      const credential = await this.#credential({ slug: this.#slug });
       if (credential?.kind !== "use" || this.#vendor.accepts(credential.value)) return;
       const { accountId, generation } = credential;
-      await this.#credential({ slug: SLUG, refused: { accountId, generation } });
+      await this.#credential({ slug: this.#slug, refused: { accountId, generation } });
     } catch (error) {
       this.note(`the vault fails: ${String(error)}`);
     }

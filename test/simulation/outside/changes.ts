@@ -19,14 +19,20 @@ interface Subscription {
   known: number | undefined;
 }
 
+/**
+ * Where something broke that hides changes, or tells what was told before: in the watch on a server, or by a clock
+ * that jumps; in the stream of a client that listens, inside of the gateway; or in a session, which hears of a resource
+ * on two ways.
+ */
+type Gap = "every" | "listening" | "session";
+
 /** The topic of the list of tools: its version is the sum of those of all servers. */
 export const TOOLS = "tools";
 
 export class ChangeLedger {
   readonly #find: (finding: string) => void;
   readonly #versions = new Map<string, number>();
-  /** Whether something broke that hides changes: then everything may be announced again. */
-  readonly #gaps = new Set<"every" | "listening">();
+  readonly #gaps = new Set<Gap>();
   readonly #subscriptions = new Map<string, Subscription>();
 
   constructor(find: (finding: string) => void) {
@@ -42,11 +48,7 @@ export class ChangeLedger {
     return this.#versions.get(topic) ?? 0;
   }
 
-  /**
-   * Changes may be hidden, or taken for others by a clock that jumps: where the watch on a server broke, or only where the stream of a client that listens
-   * did, inside of the gateway.
-   */
-  gap(where: "every" | "listening"): void {
+  gap(where: Gap): void {
     this.#gaps.add(where);
   }
 
@@ -68,6 +70,11 @@ export class ChangeLedger {
   /** The gateway has said that it will tell. */
   promised(client: string, topic: string): void {
     this.asked(client, topic).isPromised = true;
+  }
+
+  promisedTo(client: string): readonly string[] {
+    const all = [...this.#subscriptions.values()];
+    return all.flatMap((each) => (each.client === client && each.isPromised ? [each.topic] : []));
   }
 
   /** The client does not listen any longer, or cannot. */
@@ -108,7 +115,9 @@ export class ChangeLedger {
     for (const each of this.#subscriptions.values()) {
       const { client, topic, heard, since, isListening } = each;
       const changes = this.versionOf(topic) - since;
-      const mayRepeat = this.#gaps.has("every") || (isListening && this.#gaps.has("listening"));
+      const mayRepeat =
+        this.#gaps.has("every") ||
+        (isListening ? this.#gaps.has("listening") : topic !== TOOLS && this.#gaps.has("session"));
       if (each.isTooMany && !mayRepeat)
         this.#find(`${client} was told ${heard} times of ${changes} changes of ${topic}`);
     }

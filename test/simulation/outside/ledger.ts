@@ -4,6 +4,8 @@
  */
 
 import type { Connection } from "../platform/network.ts";
+import type { Json } from "./actor.ts";
+import type { Belonging } from "./belongings.ts";
 import { ChangeLedger } from "./changes.ts";
 
 /** How a call ended for its client. */
@@ -11,6 +13,8 @@ export type End =
   | "result"
   /** One error in the place of the result. */
   | "error"
+  /** A tool's error that the gateway made: what its server asks for is more than the client has. */
+  | "refused"
   /** The client cannot know: its connection broke before it learned how to resume. */
   | "unknown";
 
@@ -49,6 +53,7 @@ export interface Question {
   isRepeated: boolean;
 }
 
+/** The most that the gateway needs to write down where a server's stream is taken up. */
 const WRITING_MS = 10;
 
 export class Ledger {
@@ -56,11 +61,31 @@ export class Ledger {
   readonly questions = new Map<string, Question>();
   readonly findings: string[] = [];
   readonly changes: ChangeLedger = new ChangeLedger((finding) => this.find(finding));
+  readonly belongings: Belonging[] = [];
+  /** The account whose credential came on a connection, and the one that each client has. */
+  readonly owners: {
+    readonly came: WeakMap<Connection, string>;
+    readonly of: Map<string, string>;
+  } = {
+    came: new WeakMap(),
+    of: new Map(),
+  };
   /** When objects and machines died, in milliseconds since 1970. */
   readonly deaths: number[] = [];
+  readonly #writingMs: number;
+
+  /** @param slowMs how much longer anything may take. */
+  constructor(slowMs = 0) {
+    this.#writingMs = WRITING_MS + 3 * slowMs;
+  }
+
+  hasClockJumped = false;
 
   /** Something broke. @param what its name, and of what went with it. */
   broke(kind: string, what: readonly string[]): void {
+    const breaksSession = what.some((name) => /^(?:SessionObject|Worker|client.*GET)/.test(name));
+    if (breaksSession) this.changes.gap("session");
+    this.hasClockJumped ||= kind === "clock";
     if (kind === "cut-client") return;
     if (
       kind === "cut-inside" ||
@@ -70,6 +95,11 @@ export class Ledger {
       this.changes.gap("every");
     else if (what.some((name) => /^(?:FanOutObject|Worker)/.test(name)))
       this.changes.gap("listening");
+  }
+
+  /** A client has something that is of use to it alone. */
+  has(belonging: Belonging): void {
+    this.belongings.push(belonging);
   }
 
   begin(call: Omit<Call, "runs" | "sent" | "repeated" | "arrived" | "ends" | "hasAnswered">): Call {
@@ -90,11 +120,18 @@ export class Ledger {
     this.findings.push(finding);
   }
 
-  ran(name: string, connection: Connection | undefined): void {
+  /** @param came the account of the call; without one, that of its connection. */
+  ran(
+    name: string,
+    connection: Connection | undefined,
+    came = connection && this.owners.came.get(connection),
+  ): void {
     const call = this.calls.get(name);
     if (call === undefined) this.find(`a server was sent the call ${name}, which nobody made`);
     else {
       call.connection = connection;
+      const owner = this.owners.of.get(call.client);
+      if (came !== owner) this.find(`${name} of ${owner} came with the account of ${came}`);
       call.runs += 1;
       if (call.runs > 1) this.find(`${name} ran ${call.runs} times`);
     }
@@ -116,13 +153,31 @@ export class Ledger {
   }
 
   /** A client got an event on the stream of one of its calls. */
-  arrived(client: string, name: string, text: string): void {
+  arrived(client: string, text: string): void {
+    const [name = ""] = text.split("/");
     const call = this.calls.get(name);
     if (call?.client !== client) this.find(`${client} got "${text}", which belongs to ${name}`);
     else {
-      if (call.ends.length > 0) this.find(`${name}: "${text}" came after the end`);
+      // Who gave a call up, since its request broke, may still hear of it on a stream that did not.
+      const isOver = call.ends.some((end) => end !== "unknown");
+      if (isOver) this.find(`${name}: "${text}" came after the end`);
       if (!call.arrived.includes(text)) call.arrived.push(text);
       else if (!call.repeated.has(text)) this.find(`${name}: "${text}" came twice`);
+    }
+  }
+
+  /** The answer to a call arrived, which names it. */
+  gotAnswer(name: string, { error, result }: Json): void {
+    if (error !== undefined) {
+      this.ended(name, "error", String((error as Json)["message"]));
+      return;
+    }
+    const { content } = result as { readonly content?: readonly { readonly text: string }[] };
+    const text = content?.[0]?.text;
+    if ((result as Json)["isError"] === true) this.ended(name, "refused", text);
+    else {
+      if (text !== name) this.find(`${name} got the result "${text}"`);
+      this.ended(name, "result");
     }
   }
 
@@ -156,7 +211,9 @@ export class Ledger {
   }
 
   /** The server got an answer to its question. */
-  answered(name: string): void {
+  answered(name: string, answer: unknown): void {
+    const text = JSON.stringify(answer);
+    if (text.includes("intruded")) this.find(`${name} was answered with ${text}`);
     const question = this.question(name);
     if ((question.answers += 1) > 1) this.find(`${name} was answered ${question.answers} times`);
   }
@@ -171,7 +228,7 @@ export class Ledger {
     for (const call of this.calls.values()) {
       this.#closeCall(call);
       const [end] = call.ends;
-      if (isCalm && end !== undefined && end !== "result") {
+      if (isCalm && (end === "error" || end === "unknown")) {
         this.find(`${call.name}: ${end}, though nothing was broken: ${call.error ?? ""}`);
       }
     }
@@ -180,7 +237,9 @@ export class Ledger {
   /** The gateway had where the server's stream can be taken up, and time to write it down. */
   #wasWrittenDown({ connection }: Call): boolean {
     const at = connection?.receivedAt;
-    return at !== undefined && !this.deaths.some((died) => died >= at && died <= at + WRITING_MS);
+    return (
+      at !== undefined && !this.deaths.some((died) => died >= at && died <= at + this.#writingMs)
+    );
   }
 
   #closeCall(call: Call): void {

@@ -5,6 +5,7 @@
 
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import type { Door } from "./door.ts";
 import { type Ledger, questionIn } from "./ledger.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { LegacySession, readMessages, type ReadResult } from "./legacy-session.ts";
@@ -26,6 +27,8 @@ export interface LegacyClientHabits extends SubscribeHabits {
   readonly restMs: number;
   /** Deletes its session at the end. */
   readonly deletes: boolean;
+  /** Numbers its calls from 1, as others do: two clients then have requests of the same ids. */
+  readonly numbers?: boolean;
 }
 
 interface Asked {
@@ -50,13 +53,13 @@ export class LegacyClient extends Actor {
     world: World,
     name: string,
     habits: LegacyClientHabits,
-    parts: { readonly ledger: Ledger; readonly server: ServerFacts },
+    parts: { readonly ledger: Ledger; readonly server: ServerFacts; readonly door: Door },
   ) {
     super(world, name);
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#server = parts.server;
-    this.#session = new LegacySession(world);
+    this.#session = new LegacySession(parts.door);
     if (habits.subscribes !== undefined) {
       const ask = (method: string, params: Json): Promise<Json | undefined> =>
         this.#ask(method, params);
@@ -69,7 +72,8 @@ export class LegacyClient extends Actor {
   }
 
   async #live(): Promise<void> {
-    await this.sleep(this.upTo(1000));
+    do await this.sleep(this.upTo(1000));
+    while (!this.#server.isReady());
     await this.#initialize();
     if (this.habits.listens || this.#subscriber !== undefined) void this.#listen();
     const subscribed = this.#subscriber?.live();
@@ -100,6 +104,9 @@ export class LegacyClient extends Actor {
       }
       await this.sleep(1000);
     }
+    const { "mcp-session-id": id = "" } = this.#session.headers;
+    const { revision } = this.habits;
+    this.#ledger.has({ kind: "session", client: this.name, id, revision });
     const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
     await this.#session.post(initialized).catch(() => undefined);
   }
@@ -112,9 +119,15 @@ export class LegacyClient extends Actor {
         const response = await this.#session.get(last);
         if (response.status !== 200) {
           this.note(`its standalone stream is answered ${response.status}`);
-          if (response.status < 500) return;
+          if (response.status < 500) {
+            // With a clock that jumps, the events after its place are over.
+            if (last === undefined || !this.#ledger.hasClockJumped) return;
+            last = undefined;
+          }
         } else {
           this.#subscriber?.listens();
+          // It had no event id yet, or has none that is good: what it was not told, nobody can say.
+          if (tries > 0 && last === undefined) this.#subscriber?.hasMissed();
           last = (await this.#readStandalone(response)).lastEventId ?? last;
         }
       } catch {
@@ -122,6 +135,12 @@ export class LegacyClient extends Actor {
       }
       await this.sleep(this.upTo(this.habits.reconnectMs));
     }
+  }
+
+  #hasPlace(lastEventId: string): void {
+    const { "mcp-session-id": id = "" } = this.#session.headers;
+    const { revision } = this.habits;
+    this.#ledger.has({ kind: "place", client: this.name, id, revision, lastEventId });
   }
 
   #readStandalone(response: Response): Promise<ReadResult> {
@@ -151,24 +170,23 @@ export class LegacyClient extends Actor {
   async #call(index: number): Promise<void> {
     const name = `${this.name}.${index}`;
     const { isKept, prefix, name: server } = this.#server;
+    const id = this.habits.numbers === true ? index + 1 : name;
     const started = { name, client: this.name, server, canResume: true, isKept };
     this.#ledger.begin({ ...started, startedAt: this.world.scheduler.now });
     const given = { call: name, events: this.world.random.below(this.habits.events + 1) };
     const params = {
       name: `${prefix}work`,
       arguments: given,
-      _meta: { progressToken: name },
+      _meta: { progressToken: id },
     };
-    this.#waiting.set(name, ({ error }) => {
-      const { message } = (error ?? {}) as { readonly message?: string };
-      this.#ledger.ended(name, error === undefined ? "result" : "error", message);
-    });
+    this.#waiting.set(id, (answer) => this.#ledger.gotAnswer(name, answer));
+    this.#ledger.has({ kind: "request", client: this.name, id });
     let last: string | undefined;
     try {
-      const body = { jsonrpc: "2.0", id: name, method: "tools/call", params };
+      const body = { jsonrpc: "2.0", id, method: "tools/call", params };
       const response = await this.#session.post(body);
       if (await this.#isRefused(name, response)) return;
-      const read = await this.#read(response, name);
+      const read = await this.#read(response, id);
       if (read.isOver) return;
       last = read.lastEventId;
     } catch (error) {
@@ -178,17 +196,18 @@ export class LegacyClient extends Actor {
       this.#ledger.ended(name, "unknown");
       return;
     }
-    await this.#resume(name, last);
+    await this.#resume(name, id, last);
   }
 
-  async #resume(name: string, from: string): Promise<void> {
+  async #resume(name: string, id: unknown, from: string): Promise<void> {
     let last = from;
     for (;;) {
       await this.sleep(this.upTo(this.habits.reconnectMs));
+      this.#hasPlace(last);
       try {
         const response = await this.#session.get(last);
         if (await this.#isRefused(name, response)) return;
-        const read = await this.#read(response, name);
+        const read = await this.#read(response, id);
         if (read.isOver) return;
         last = read.lastEventId ?? last;
       } catch {
@@ -205,16 +224,16 @@ export class LegacyClient extends Actor {
     return true;
   }
 
-  #read(response: Response, id: string): Promise<ReadResult> {
+  #read(response: Response, id: unknown): Promise<ReadResult> {
     return readMessages(response, (message) => this.#take(message, id));
   }
 
   /** @returns true for the answer to the call. */
-  #take(message: Json, call: string | undefined): boolean {
+  #take(message: Json, call: unknown): boolean {
     const { method, id, params } = message as unknown as Asked;
     this.note(`gets ${JSON.stringify(message)}`);
     if (method === "notifications/progress") {
-      this.#ledger.arrived(this.name, String(params["progressToken"]), String(params["message"]));
+      this.#ledger.arrived(this.name, String(params["message"]));
       if (params["progressToken"] !== call) {
         this.#ledger.find(`${this.name} got "${String(params["message"])}" on another stream`);
       }
@@ -229,6 +248,7 @@ export class LegacyClient extends Actor {
 
   async #answer(id: unknown, question: string): Promise<void> {
     this.#ledger.shown(question);
+    this.#ledger.has({ kind: "question", client: this.name, id });
     await this.sleep(this.upTo(500));
     const result = { action: "accept", content: { value: "yes" } };
     for (let tries = 0; tries < 20; tries += 1) {

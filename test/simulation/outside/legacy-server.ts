@@ -144,8 +144,9 @@ export class LegacyServer extends Actor {
   }
 
   /** @returns the answer to a request. */
-  #reply({ id, method, params = {} }: Json, session: Session | undefined): Json | undefined {
-    if (method === undefined) this.#answers.get(id as string)?.({});
+  #reply(message: Json, session: Session | undefined): Json | undefined {
+    const { id, method, params = {} } = message;
+    if (method === undefined) this.#answers.get(id as string)?.(message);
     if (method === undefined || id === undefined) return undefined;
     const { uri = "" } = params as { readonly uri?: string };
     if (method === "resources/subscribe") session?.uris.add(uri);
@@ -275,8 +276,7 @@ export class LegacyServer extends Actor {
     const params = { message: name, requestedSchema: schema };
     const answer = new Promise<Json>((resolve) => this.#answers.set(id, resolve));
     this.#emit(stream, { jsonrpc: "2.0", id, method: "elicitation/create", params });
-    await answer;
-    this.#ledger.answered(name);
+    this.#ledger.answered(name, await answer);
   }
 
   #emit(stream: Stream, message: Json | ""): void {

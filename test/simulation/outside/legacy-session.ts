@@ -1,10 +1,10 @@
 /** A session over Streamable HTTP, as a client of the session era holds it: requests, streams and their places. */
 
-import type { World } from "../platform/world.ts";
 import type { Json } from "./actor.ts";
+import type { Door } from "./door.ts";
 import { eventReader, isEventStream, type ServerSentEvent } from "./sse.ts";
 
-const ENDPOINT = "http://localhost:8787/mcp";
+const ENDPOINT = "/mcp";
 
 /** What came of reading a response. */
 export interface ReadResult {
@@ -14,11 +14,18 @@ export interface ReadResult {
 }
 
 export class LegacySession {
-  readonly #world: World;
-  #headers: Record<string, string> = {};
+  readonly #door: Door;
+  #headers: Record<string, string>;
 
-  constructor(world: World) {
-    this.#world = world;
+  /** @param headers of a session that is open already. */
+  constructor(door: Door, headers: Record<string, string> = {}) {
+    this.#door = door;
+    this.#headers = headers;
+  }
+
+  /** The headers of each of its requests. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers;
   }
 
   /** @returns true when there is a session now. */
@@ -26,10 +33,10 @@ export class LegacySession {
     const response = await this.post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
     if (response.status !== 200) return false;
     await response.text();
-    this.#headers = {
-      "mcp-session-id": response.headers.get("mcp-session-id") ?? "",
-      "mcp-protocol-version": params.protocolVersion,
-    };
+    const id = response.headers.get("mcp-session-id");
+    // An error has no session.
+    if (id === null) return false;
+    this.#headers = sessionHeaders(id, params.protocolVersion);
     return true;
   }
 
@@ -39,18 +46,22 @@ export class LegacySession {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     };
-    return this.#world.request(ENDPOINT, { method: "POST", headers, body: JSON.stringify(body) });
+    return this.#door.request(ENDPOINT, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
   get(lastEventId?: string): Promise<Response> {
     const place = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
     const headers = { ...this.#headers, accept: "text/event-stream", ...place };
-    return this.#world.request(ENDPOINT, { method: "GET", headers });
+    return this.#door.request(ENDPOINT, { method: "GET", headers });
   }
 
   delete(): Promise<Response> {
-    return this.#world.request(ENDPOINT, { method: "DELETE", headers: this.#headers });
+    return this.#door.request(ENDPOINT, { method: "DELETE", headers: this.#headers });
   }
+}
+
+export function sessionHeaders(id: string, revision: string): Record<string, string> {
+  return { "mcp-session-id": id, "mcp-protocol-version": revision };
 }
 
 /**

@@ -42,6 +42,11 @@ export class LegacySubscriber {
     this.#listening.resolve();
   }
 
+  /** Its stream cannot be taken up. */
+  hasMissed(): void {
+    this.#subscriber.hasMissed();
+  }
+
   take(method: string, { uri }: Json = {}): void {
     if (method === "notifications/tools/list_changed") this.#subscriber.heard(TOOLS);
     else if (method === "notifications/resources/updated") this.#subscriber.heard(String(uri));

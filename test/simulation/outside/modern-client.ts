@@ -2,6 +2,7 @@
 
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import type { Door } from "./door.ts";
 import { type Ledger, questionIn } from "./ledger.ts";
 import { sendModern } from "./modern-request.ts";
 import { ModernSubscriber } from "./modern-subscriber.ts";
@@ -17,11 +18,15 @@ export interface ModernClientHabits extends SubscribeHabits {
   readonly events: number;
   /** Makes its calls at once, and not one after another. */
   readonly isHasty: boolean;
+  /** The longest pause between two calls, in milliseconds. */
+  readonly restMs?: number;
+  /** Numbers its calls from 1, as others do: two clients then have requests of the same ids. */
+  readonly numbers?: boolean;
 }
 
 const TRIES = 5;
 
-interface Reply {
+interface Reply extends Json {
   readonly result?: {
     readonly resultType: string;
     readonly requestState?: string;
@@ -35,6 +40,7 @@ export class ModernClient extends Actor {
   isDone = false;
   readonly #ledger: Ledger;
   readonly #server: ServerFacts;
+  readonly #door: Door;
   readonly #subscriber: ModernSubscriber | undefined;
   #lastId = 0;
 
@@ -42,12 +48,13 @@ export class ModernClient extends Actor {
     world: World,
     name: string,
     habits: ModernClientHabits,
-    parts: { readonly ledger: Ledger; readonly server: ServerFacts },
+    parts: { readonly ledger: Ledger; readonly server: ServerFacts; readonly door: Door },
   ) {
     super(world, name);
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#server = parts.server;
+    this.#door = parts.door;
     if (habits.subscribes !== undefined) {
       const send = (method: string, params: Json): Promise<Response> => this.#post(method, params);
       this.#subscriber = new ModernSubscriber(this, habits, { ...parts, send });
@@ -59,11 +66,16 @@ export class ModernClient extends Actor {
   }
 
   async #live(): Promise<void> {
-    await this.sleep(this.upTo(1000));
+    do await this.sleep(this.upTo(1000));
+    while (!this.#server.isReady());
     const subscribed = this.#subscriber?.live();
     const calls = Array.from({ length: this.habits.calls }, (_, index) => index);
     if (this.habits.isHasty) await Promise.all(calls.map((index) => this.#call(index)));
-    else for (const index of calls) await this.#call(index);
+    else
+      for (const index of calls) {
+        if (this.habits.restMs !== undefined) await this.sleep(this.upTo(this.habits.restMs));
+        await this.#call(index);
+      }
     await subscribed;
     this.isDone = true;
   }
@@ -79,17 +91,15 @@ export class ModernClient extends Actor {
     let round: Json = {};
     for (let tries = 0; tries < TRIES;) {
       this.#ledger.attempt(name);
-      const reply = await this.#send(name, events, round);
+      const token = this.habits.numbers === true ? index + 1 : name;
+      const reply = await this.#send({ name, token, events, round });
       const given = Object.keys(round["inputResponses"] ?? {});
       if (reply === undefined) {
         // The first round may have run. A later one is known by its state, unless its server forgets.
         if (round["requestState"] === undefined || isModern) break;
         tries += 1;
-      } else if (reply.error !== undefined) {
-        this.#ledger.ended(name, "error", reply.error.message);
-        return;
       } else if (reply.result?.resultType !== "input_required") {
-        this.#ledger.ended(name, "result");
+        this.#ledger.gotAnswer(name, reply);
         return;
       } else round = await this.#answers(reply.result, given.length > 0);
       await this.sleep(this.upTo(this.habits.reconnectMs));
@@ -117,13 +127,25 @@ export class ModernClient extends Actor {
   }
 
   /** @returns `undefined` when the connection broke before the reply. */
-  async #send(name: string, events: number, round: Json): Promise<Reply | undefined> {
+  async #send({
+    name,
+    token,
+    events,
+    round,
+  }: {
+    readonly name: string;
+    readonly token: unknown;
+    readonly events: number;
+    readonly round: Json;
+  }): Promise<Reply | undefined> {
     const tool = `${this.#server.prefix}work`;
     try {
       const params = {
         ...{ name: tool, arguments: { call: name, events }, ...round },
-        _meta: { progressToken: name },
+        _meta: { progressToken: token },
       };
+      if (round["requestState"] !== undefined)
+        this.#ledger.has({ kind: "round", client: this.name, params });
       return await this.#read(await this.#post("tools/call", params));
     } catch (error) {
       this.note(`${name} broke: ${String(error)}`);
@@ -133,7 +155,7 @@ export class ModernClient extends Actor {
 
   #post(method: string, params: Json): Promise<Response> {
     this.#lastId += 1;
-    return sendModern(this.world, { client: this.name, id: this.#lastId, method, params });
+    return sendModern(this.#door, { client: this.name, id: this.#lastId, method, params });
   }
 
   async #read(response: Response): Promise<Reply | undefined> {
@@ -153,7 +175,7 @@ export class ModernClient extends Actor {
         const message = JSON.parse(data) as Json;
         if (message["method"] === undefined) return message;
         const params = message["params"] as Json;
-        this.#ledger.arrived(this.name, String(params["progressToken"]), String(params["message"]));
+        this.#ledger.arrived(this.name, String(params["message"]));
       }
     }
   }

@@ -1,20 +1,19 @@
 /** A request of 2026-07-28, with the headers that belong to its body. */
 
-import type { World } from "../platform/world.ts";
 import type { Json } from "./actor.ts";
+import type { Door } from "./door.ts";
 
-const ENDPOINT = "http://localhost:8787/mcp";
 const REVISION = "2026-07-28";
 
 export interface ModernRequest {
   readonly client: string;
-  readonly id: number;
+  readonly id: number | string;
   readonly method: string;
   readonly params: Json;
 }
 
 /** @returns the answer of the gateway. Rejects when the connection breaks before it. */
-export function sendModern(world: World, request: ModernRequest): Promise<Response> {
+export function sendModern(door: Door, request: ModernRequest): Promise<Response> {
   const { client, id, method, params } = request;
   const given = params["_meta"] as Json | undefined;
   const _meta = {
@@ -33,5 +32,5 @@ export function sendModern(world: World, request: ModernRequest): Promise<Respon
     ...(subject === undefined ? {} : { "mcp-name": subject }),
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
-  return world.request(ENDPOINT, { method: "POST", headers, body });
+  return door.request("/mcp", { method: "POST", headers, body });
 }

@@ -135,7 +135,7 @@ export class ModernServer extends Actor {
     };
     const question = `${given.call}?`;
     const isAnswered = inputResponses?.["question"] !== undefined;
-    if (isAnswered) this.#ledger.answered(question);
+    if (isAnswered) this.#ledger.answered(question, inputResponses);
     else {
       this.#ledger.ran(given.call, connectionOf(request));
       if (this.habits.asks && this.world.random.chance(0.5)) {

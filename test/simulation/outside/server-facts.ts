@@ -11,6 +11,8 @@ export interface ServerFacts {
   readonly uris: readonly string[];
   /** The gateway promises to tell of the lists, and not only to pass on what the server says. */
   readonly announcesLists: boolean;
+  /** The account that it demands is connected. */
+  readonly isReady: () => boolean;
   /** Nothing will change any more. */
   readonly isDone: () => boolean;
 }

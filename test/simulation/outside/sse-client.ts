@@ -5,6 +5,7 @@
 
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import type { Door } from "./door.ts";
 import { type Ledger, questionIn } from "./ledger.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { eventReader } from "./sse.ts";
@@ -17,14 +18,15 @@ export interface SseClientHabits {
   readonly isHasty: boolean;
   /** The longest pause between two calls, in milliseconds. */
   readonly restMs: number;
+  /** Numbers its calls from 1, as others do: two clients then have requests of the same ids. */
+  readonly numbers?: boolean;
 }
 
-const ORIGIN = "http://localhost:8787";
 const REVISION = "2024-11-05";
 
 /** One stream, and those who wait for an answer on it. */
 interface Session {
-  readonly postUrl: string;
+  readonly path: string;
   readonly waiting: Map<unknown, (answer: Json | undefined) => void>;
   isOver: boolean;
 }
@@ -33,6 +35,7 @@ export class SseClient extends Actor {
   readonly habits: SseClientHabits;
   readonly #ledger: Ledger;
   readonly #server: ServerFacts;
+  readonly #door: Door;
   #session: Promise<Session> | undefined;
   isDone = false;
 
@@ -40,12 +43,13 @@ export class SseClient extends Actor {
     world: World,
     name: string,
     habits: SseClientHabits,
-    parts: { readonly ledger: Ledger; readonly server: ServerFacts },
+    parts: { readonly ledger: Ledger; readonly server: ServerFacts; readonly door: Door },
   ) {
     super(world, name);
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#server = parts.server;
+    this.#door = parts.door;
   }
 
   start(): void {
@@ -53,7 +57,8 @@ export class SseClient extends Actor {
   }
 
   async #live(): Promise<void> {
-    await this.sleep(this.upTo(1000));
+    do await this.sleep(this.upTo(1000));
+    while (!this.#server.isReady());
     const calls = Array.from({ length: this.habits.calls }, (_, index) => index);
     if (this.habits.isHasty) await Promise.all(calls.map((index) => this.#call(index)));
     else
@@ -73,12 +78,12 @@ export class SseClient extends Actor {
       startedAt: this.world.scheduler.now,
     });
     const given = { call: name, events: this.world.random.below(this.habits.events + 1) };
-    const _meta = { progressToken: name };
+    const id = this.habits.numbers === true ? index + 1 : name;
+    const _meta = { progressToken: id };
     const params = { name: `${prefix}work`, arguments: given, _meta };
-    const answer = await this.#ask(session, { id: name, method: "tools/call", params });
-    const { error } = (answer ?? {}) as { readonly error?: { readonly message: string } };
+    const answer = await this.#ask(session, { id, method: "tools/call", params });
     if (answer === undefined) this.#ledger.ended(name, "unknown");
-    else this.#ledger.ended(name, error === undefined ? "result" : "error", error?.message);
+    else this.#ledger.gotAnswer(name, answer);
   }
 
   /** @returns a session that is ready, in the place of one that broke. */
@@ -94,7 +99,7 @@ export class SseClient extends Actor {
 
   async #open(): Promise<Session> {
     const headers = { accept: "text/event-stream" };
-    const response = await this.world.request(`${ORIGIN}/sse`, { headers });
+    const response = await this.#door.request("/sse", { headers });
     if (response.status !== 200) throw new Error(`${response.status}`);
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
     void this.#read(response, resolve).finally(() => reject(new Error("The stream broke")));
@@ -120,7 +125,8 @@ export class SseClient extends Actor {
         for (const { data } of eventsIn(value)) {
           if (session !== undefined) this.#take(session, JSON.parse(data) as Json);
           else {
-            session = { postUrl: `${ORIGIN}${data}`, waiting: new Map(), isOver: false };
+            session = { path: data, waiting: new Map(), isOver: false };
+            this.#ledger.has({ kind: "address", client: this.name, path: data });
             opened(session);
           }
         }
@@ -137,8 +143,7 @@ export class SseClient extends Actor {
     this.note(`gets ${JSON.stringify(message)}`);
     const { method, id, params } = message as { method?: string; id?: unknown; params?: Json };
     if (method === "notifications/progress") {
-      const { progressToken, message: text } = params as { progressToken: string; message: string };
-      this.#ledger.arrived(this.name, progressToken, text);
+      this.#ledger.arrived(this.name, String(params?.["message"]));
     } else if (method === "elicitation/create") {
       const { message: text } = params as { message: string };
       void this.#answer(session, id, questionIn(text));
@@ -176,10 +181,10 @@ export class SseClient extends Actor {
     });
   }
 
-  async #post({ postUrl }: Session, message: Json): Promise<Response> {
+  async #post({ path }: Session, message: Json): Promise<Response> {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    const response = await this.world.request(postUrl, { method: "POST", headers, body });
+    const response = await this.#door.request(path, { method: "POST", headers, body });
     await response.text();
     return response;
   }

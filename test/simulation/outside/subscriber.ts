@@ -42,6 +42,11 @@ export class Subscriber {
     this.#refresh(topic);
   }
 
+  /** Something was not heard of: everything is read again. */
+  hasMissed(): void {
+    for (const topic of this.#ledger.promisedTo(this.#actor.name)) this.#refresh(topic);
+  }
+
   /** Until nothing changes any more, and the client knows the newest of all. */
   async settled(isDone: () => boolean): Promise<void> {
     while (!isDone() || !this.#ledger.isSettled(this.#actor.name)) await this.#actor.sleep(POLL_MS);

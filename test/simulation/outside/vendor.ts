@@ -19,6 +19,8 @@ export interface VendorHabits {
   readonly pauseMs: number;
   /** Sometimes answers 503, without having done anything. */
   readonly isBusy: boolean;
+  /** Some access tokens end early. */
+  readonly drops?: boolean;
 }
 
 interface Token {
@@ -27,23 +29,32 @@ interface Token {
   readonly generation: number;
   readonly grant: Grant;
   /** When its access token ends, in milliseconds since 1970. */
-  readonly endsAt: number;
+  endsAt: number;
 }
 
-interface Grant {
+export interface Grant {
   readonly person: string;
   isRevoked: boolean;
   newest: number;
   /** The newest refresh token that was used. */
   used: number;
+  /** When its person had ended it at the gateway, in milliseconds since 1970. */
+  endedAt?: number;
 }
 
 const HOST = "login.example.com";
+/** A server that refuses a token of the last minute is taken for one that would refuse another, too. */
+const KEPT_MS = 65_000;
+/** The gateway counts the life of a token from when it asked for it, so there it ends as much earlier as that took. */
+const ON_THE_WAY_MS = 1000;
 
 export class Vendor extends Actor {
   readonly habits: VendorHabits;
   readonly #find: (finding: string) => void;
   readonly #tokens = new Map<string, Token>();
+  readonly #asked = new Set<string>();
+  /** A refresh token was sent twice. */
+  hasRepeated = false;
 
   constructor(world: World, habits: VendorHabits, find: (finding: string) => void) {
     super(world, "vendor");
@@ -73,6 +84,22 @@ export class Vendor extends Actor {
     return this.#tokens.get(accessToken.replace(/^Bearer access/, "refresh"))?.person;
   }
 
+  grantOf(accessToken: string): Grant | undefined {
+    return this.#tokens.get(accessToken.replace(/^Bearer access/, "refresh"))?.grant;
+  }
+
+  /** The person has ended, or replaced, what they had connected. */
+  ended(person: string, isReplaced = false): void {
+    const grants = new Set([...this.#tokens.values()].map(({ grant }) => grant));
+    const own = [...grants].filter((grant) => grant.person === person);
+    for (const grant of isReplaced ? own.slice(0, -1) : own)
+      grant.endedAt ??= this.world.scheduler.now;
+  }
+
+  get now(): number {
+    return this.world.scheduler.now;
+  }
+
   accepts(accessToken: string): boolean {
     const token = this.#tokens.get(accessToken.replace(/^Bearer access/, "refresh"));
     return token !== undefined && !token.grant.isRevoked && token.endsAt > this.world.scheduler.now;
@@ -96,11 +123,14 @@ export class Vendor extends Actor {
     if (token === undefined || token.grant.isRevoked) return this.#refused(name);
     const { grant, generation, endsAt } = token;
     const { rotation } = this.habits;
+    // Where it is never replaced, each use is one.
+    if (rotation !== "none" && this.#asked.has(name)) this.hasRepeated = true;
+    this.#asked.add(name);
     if (rotation === "none") return this.#issue(grant, name);
     const isSpent = rotation === "strict" ? generation < grant.newest : generation < grant.used;
     if (isSpent) {
       grant.isRevoked = true;
-      if (endsAt > this.world.scheduler.now)
+      if (endsAt - this.habits.pauseMs - ON_THE_WAY_MS > this.world.scheduler.now)
         this.#find(`${name} was sent again while its access token lived, and its grant revoked`);
       return this.#refused(name);
     }
@@ -112,7 +142,9 @@ export class Vendor extends Actor {
     grant.newest += 1;
     const name = `refresh-${grant.person}-${this.world.scheduler.number("token")}`;
     const endsAt = this.world.scheduler.now + this.habits.lifeMs;
-    this.#tokens.set(name, { person: grant.person, generation: grant.newest, grant, endsAt });
+    const token = { person: grant.person, generation: grant.newest, grant, endsAt };
+    this.#tokens.set(name, token);
+    if (this.habits.drops === true && this.world.random.chance(0.8)) void this.#drop(name, token);
     this.note(`issues ${name}`);
     return IsolateResponse.json({
       access_token: name.replace("refresh", "access"),
@@ -120,6 +152,12 @@ export class Vendor extends Actor {
       expires_in: this.habits.lifeMs / 1000,
       refresh_token: refreshToken ?? name,
     });
+  }
+
+  async #drop(name: string, token: Token): Promise<void> {
+    await this.sleep(KEPT_MS + this.upTo(this.habits.lifeMs));
+    this.note(`forgets the access token of ${name}`);
+    token.endsAt = Math.min(token.endsAt, this.now);
   }
 
   #refused(name: string): Response {

@@ -1,9 +1,11 @@
 /** The gateway as one readable program, the way it is deployed but not minified. */
 
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 import { build as esbuild } from "esbuild";
+
+import { withMemory } from "./memory.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -41,21 +43,20 @@ export async function bundleGateway(edits: readonly Edit[] = []): Promise<string
         },
       },
       {
-        name: "edits",
+        name: "own files",
         setup(build) {
-          for (const file of new Set(edits.map((edit) => edit.file))) {
-            const path = join(ROOT, file);
-            build.onLoad({ filter: new RegExp(`${escape(path)}$`) }, async () => {
-              let contents = await readFile(path, "utf8");
-              for (const { find, replace } of edits.filter((edit) => edit.file === file)) {
-                if (contents.split(find).length !== 2) {
-                  throw new Error(`${file} does not have exactly once: ${find}`);
-                }
-                contents = contents.replace(find, () => replace);
+          const own = new RegExp(`^${escape(ROOT)}/(?:src|durable-objects)/.*\\.ts$`);
+          build.onLoad({ filter: own }, async ({ path }) => {
+            const file = relative(ROOT, path);
+            let contents = await readFile(path, "utf8");
+            for (const { find, replace } of edits.filter((edit) => edit.file === file)) {
+              if (contents.split(find).length !== 2) {
+                throw new Error(`${file} does not have exactly once: ${find}`);
               }
-              return { contents, loader: "ts" };
-            });
-          }
+              contents = contents.replace(find, () => replace);
+            }
+            return { contents: withMemory(contents, file), loader: "ts" };
+          });
         },
       },
     ],

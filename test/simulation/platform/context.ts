@@ -6,6 +6,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import type { Platform } from "./globals.ts";
 import type { Scheduler, Step } from "./scheduler.ts";
 
 const storage = new AsyncLocalStorage<Context>();
@@ -13,14 +14,26 @@ const storage = new AsyncLocalStorage<Context>();
 export class Context {
   readonly name: string;
   readonly scheduler: Scheduler;
+  /** What code that runs here finds of its isolate; nothing outside of the gateway has any. */
+  readonly platform: Platform | undefined;
   isAlive = true;
   readonly #onEnd: (() => void)[] = [];
   readonly #timers = new Map<number, { readonly repeat: number | undefined; step?: Step }>();
+  /** Made once: to enter the storage of the host anew copies what it holds. */
+  readonly #enter = storage.run(this, () => AsyncLocalStorage.snapshot()) as <T>(
+    work: () => T,
+  ) => T;
   #lastTimer = 0;
 
-  constructor(name: string, scheduler: Scheduler) {
+  constructor(name: string, scheduler: Scheduler, platform?: Platform) {
     this.name = name;
     this.scheduler = scheduler;
+    this.platform = platform;
+  }
+
+  /** The same where there may be none: while a program is evaluated. */
+  static get running(): Context | undefined {
+    return storage.getStore();
   }
 
   /** The context of the code that runs. */
@@ -31,7 +44,7 @@ export class Context {
   }
 
   run<T>(work: () => T): T {
-    return storage.run(this, work);
+    return this.#enter(work);
   }
 
   /** Posts a step that runs in this context, unless it has ended by then. */

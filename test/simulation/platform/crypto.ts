@@ -41,7 +41,13 @@ function secretOf(key: Key): KeyObject {
   return secret;
 }
 
-export function cryptoOf(host: HostWork, random: Random): object {
+export interface SimulatedCrypto {
+  readonly subtle: object;
+  readonly getRandomValues: <View extends ArrayBufferView>(into: View) => View;
+  readonly randomUUID: () => string;
+}
+
+export function cryptoOf(host: HostWork, random: Random): SimulatedCrypto {
   const draw = <View extends ArrayBufferView>(into: View): View => {
     const view = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
     for (let index = 0; index < view.length; index += 1) view[index] = random.bits() & 255;

@@ -1,50 +1,33 @@
 /**
- * An isolate: the gateway's own bundle, evaluated with globals of its own. What its modules remember, they
- * remember in this isolate alone, and lose when it ends.
+ * An isolate: the gateway's own bundle, and what its modules remember in this isolate alone, and lose when it
+ * ends.
  */
 
 import { Script } from "node:vm";
 
 import { Context } from "./context.ts";
-import { globalsOf, type Platform } from "./globals.ts";
+import { env, gatewayGlobals, type Platform } from "./globals.ts";
 
-/** A bundle that is ready to be evaluated again and again. */
+/** A bundle that was evaluated. */
 export interface Program {
-  readonly evaluate: (...args: unknown[]) => void;
-}
-
-/** The function that an edited program calls, to show what it does. */
-const OBSERVER = "observe";
-
-const NAMES = [
-  ...["Date", "performance", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "Math"],
-  ...[
-    "crypto",
-    "fetch",
-    "AbortSignal",
-    "Request",
-    "Response",
-    "WebSocketPair",
-    "WebSocket",
-    "console",
-  ],
-  ...["globalThis", "self", OBSERVER],
-];
-
-/**
- * @param text a CommonJS module. It is one function for all isolates: what the host learns of its code in one
- *   is used in the next, without which every isolate is interpreted.
- */
-export function programOf(text: string): Program {
-  const source = `(function (exports, module, require, ${NAMES.join(", ")}) {${text}\n})`;
-  const script = new Script(source, { filename: "gateway.js" });
-  return { evaluate: script.runInThisContext() as Program["evaluate"] };
-}
-
-interface Exports {
   readonly default: {
     readonly fetch: (request: Request, env: object, ctx: object) => Promise<Response>;
   };
+}
+
+/**
+ * @param text a CommonJS module of `bundleGateway`. It is evaluated once: the host's compiler learns what it
+ *   does in all isolates together, and an isolate costs nothing.
+ */
+export function programOf(text: string): Program {
+  const globals = gatewayGlobals();
+  const names = ["exports", "module", "require", ...Object.keys(globals)];
+  const source = `(function (${names.join(", ")}) {${text}\n})`;
+  const script = new Script(source, { filename: "gateway.js" });
+  const evaluate = script.runInThisContext() as (...args: unknown[]) => void;
+  const module = { exports: {} };
+  evaluate(module.exports, module, required, ...Object.values(globals));
+  return module.exports as Program;
 }
 
 /** The base class of objects, of `cloudflare:workers`. */
@@ -62,39 +45,37 @@ function waitUntil(work: Promise<unknown>): void {
   Context.current().waitUntil(work);
 }
 
+function required(id: string): object {
+  if (id === "cloudflare:workers") return { DurableObject, env, waitUntil };
+  throw new Error(`The bundle asks for ${id}`);
+}
+
 export class Isolate {
   readonly name: string;
   /** What runs in it. */
   readonly contexts = new Set<Context>();
   isAlive = true;
-  readonly #exports: Exports;
-  readonly #env: object;
+  readonly platform: Platform;
+  readonly #program: Program;
 
-  constructor(name: string, program: Program, platform: Platform, env: object) {
+  constructor(name: string, program: Program, platform: Platform) {
     this.name = name;
-    this.#env = env;
-    const globals = globalsOf(platform);
-    const module = { exports: {} };
-    const load = (id: string): object => {
-      if (id === "cloudflare:workers") return { DurableObject, env, waitUntil };
-      throw new Error(`The bundle asks for ${id}`);
-    };
-    program.evaluate(module.exports, module, load, ...NAMES.map((global) => globals[global]));
-    this.#exports = module.exports as Exports;
+    this.platform = platform;
+    this.#program = program;
   }
 
   makeObject(className: string, state: object): object {
-    const made = (this.#exports as unknown as Record<string, new (...args: object[]) => object>)[
+    const made = (this.#program as unknown as Record<string, new (...args: object[]) => object>)[
       className
     ];
     if (made === undefined) throw new Error(`The bundle has no class ${className}`);
-    return new made(state, this.#env);
+    return new made(state, this.platform.env);
   }
 
   /** Serves a request, in the context that runs. */
   serve(request: Request, waitUntil: (work: Promise<unknown>) => void): Promise<Response> {
     const ctx = { waitUntil, passThroughOnException: () => undefined };
-    return this.#exports.default.fetch(request, this.#env, ctx);
+    return this.#program.default.fetch(request, this.platform.env, ctx);
   }
 
   /** The machine is gone, with everything that ran in it. */

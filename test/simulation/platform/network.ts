@@ -2,11 +2,12 @@
 
 import { Context } from "./context.ts";
 import { IsolateRequest, IsolateResponse } from "./request-response.ts";
-import { cross } from "./streams.ts";
+import { cross, type CrossedStream } from "./streams.ts";
 
 /** A server outside of the gateway. It runs in a context of its own, which a restart ends. */
 export interface Host {
-  readonly context: () => Context;
+  /** `undefined` where it cannot be reached any more. */
+  readonly context: () => Context | undefined;
   readonly serve: (request: Request) => Response | Promise<Response>;
   /** Called when an answer has been read, or nobody reads it any longer. */
   readonly over?: (context: Context) => void;
@@ -59,11 +60,14 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
   return new Promise((resolve, reject) => {
     let isSettled = false;
     const gone = new AbortController();
-    let answer: { readonly cut: () => void } | undefined;
+    let answer: CrossedStream | undefined;
+    let upload: CrossedStream | undefined;
     let server: Context | undefined;
     const hangUp = (): void => {
+      if (server?.isAlive === false) return;
       if (server === undefined) gone.abort();
-      else if (server.isAlive) server.run(() => gone.abort());
+      else server.run(() => gone.abort());
+      upload?.fail();
     };
     const settle = (work: () => void): void => {
       if (isSettled) return;
@@ -71,13 +75,17 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
       if (from.isAlive) from.run(work);
     };
     const lose = (): void => {
+      network.open.delete(connection);
       scheduler.post(label, `${label}: broken`, () => settle(() => reject(new Error(LOST))));
     };
     const connection: Connection = {
       label,
       cut: () => {
         network.open.delete(connection);
-        answer?.cut();
+        if (answer !== undefined) {
+          answer.cut();
+          return;
+        }
         lose();
         scheduler.post(`${label} back`, `${label}: found cut by the server`, hangUp);
       },
@@ -103,14 +111,14 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
     const arrive = (): void => {
       if (gone.signal.aborted) return;
       const context = host.context();
-      if (!context.isAlive) {
+      if (context?.isAlive !== true) {
         lose();
         return;
       }
       server = context;
-      const body = request.body === null ? null : cross(request.body, crossingTo(context));
+      if (request.body !== null) upload = cross(request.body, crossingTo(context));
       const init = { method: request.method, headers: request.headers, signal: gone.signal };
-      const copy = new IsolateRequest(request.url, { ...init, body: body?.body ?? null });
+      const copy = new IsolateRequest(request.url, { ...init, body: upload?.body ?? null });
       connections.set(copy, connection);
       const stopLosing = context.onEnd(lose);
       context.run(() => {
@@ -143,18 +151,24 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
                 ...{ from: server, to: from, lane: label, label: `${label} (answer)` },
                 tellsWriter: true,
                 onArrival: () => (connection.receivedAt ??= scheduler.now),
+                onWriterTold: () => {
+                  hangUp();
+                  host.over?.(server);
+                },
               });
         answer = crossed;
-        const closed = (): void => {
+        request.signal.removeEventListener("abort", onAbort);
+        forget();
+        const closed = (knowsWriter: boolean): void => {
           network.open.delete(connection);
-          request.signal.removeEventListener("abort", onAbort);
-          forget();
-          host.over?.(server);
+          if (knowsWriter) host.over?.(server);
         };
-        if (crossed === undefined) closed();
+        if (crossed === undefined) closed(true);
         else {
           crossed.onOver(closed);
-          request.signal.addEventListener("abort", () => crossed.cut());
+          request.signal.addEventListener("abort", () =>
+            crossed.cut(request.signal.reason as Error),
+          );
         }
         const { webSocket: _none, ...init } = { webSocket, status, headers };
         settle(() => resolve(new IsolateResponse(crossed?.body ?? null, { ...init, webSocket })));

@@ -20,8 +20,16 @@ export interface Step {
   isCancelled: boolean;
 }
 
+/** The host collects what is no longer used between its turns. */
+const STEPS_A_TURN = 500;
+
+/** Runs every promise that is settled, and what that settles, to the end: what the host does after each turn. */
+const drainPromises = (process as unknown as { readonly _tickCallback: () => void })._tickCallback;
+
 /** Chooses among the lanes whose first step is due. */
 export type Choose = (due: readonly Step[]) => number;
+/** How much longer a step takes than it would, in milliseconds. */
+export type Lag = (lane: string, label: string) => number;
 
 export class Scheduler {
   now: number;
@@ -31,25 +39,33 @@ export class Scheduler {
   /** Asynchronous work of the host (cryptography), whose results wait for one another. */
   readonly hostWork: HostWork = new HostWork();
   readonly #choose: Choose;
+  readonly #lag: Lag;
   readonly #lanes = new Map<string, Step[]>();
   readonly #onStep: (step: Step) => void;
   readonly #afterStep: (() => void)[] = [];
   readonly #numbers = new Map<string, number>();
+  /** Every promise of the last step has run its course, and what belongs to its end was done. */
+  #isSettled = false;
+  /** What belongs to the end of the step was begun. */
+  #isEnding = false;
 
   constructor(options: {
     readonly startAt: number;
     readonly choose: Choose;
+    readonly lag?: Lag;
     readonly onStep?: (step: Step) => void;
   }) {
     this.now = options.startAt;
     this.#choose = options.choose;
+    this.#lag = options.lag ?? (() => 0);
     this.#onStep = options.onStep ?? (() => undefined);
   }
 
   /** @param delayMs from now; a step is never due before those ahead of it in its lane. */
   post(lane: string, label: string, run: () => void, delayMs = 0): Step {
     const steps = this.#lanes.get(lane);
-    const at = Math.max(this.now + delayMs, steps?.at(-1)?.at ?? 0);
+    const lag = this.#lag(lane, label);
+    const at = Math.max(this.now + delayMs + lag, steps?.at(-1)?.at ?? 0);
     const step = { lane, label, at, run, isCancelled: false };
     if (steps === undefined) this.#lanes.set(lane, [step]);
     else steps.push(step);
@@ -81,8 +97,32 @@ export class Scheduler {
     return true;
   }
 
-  /** Takes the next step. @returns `false` when there is none before `until`. */
-  async step(until = Infinity): Promise<boolean> {
+  /**
+   * Takes steps until it is over, or there is none before `until`. The steps are taken in one turn of the host,
+   * unless its threads have to be waited for: a turn of its own costs each step more than most steps do.
+   */
+  run(until: number, isOver: () => boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const turn = (): void => {
+      try {
+        for (let steps = 0; steps < STEPS_A_TURN; steps += 1) {
+          if (!this.#settle()) break;
+          if (isOver() || !this.#step(until)) {
+            resolve();
+            return;
+          }
+        }
+        setImmediate(turn);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    setImmediate(turn);
+    return promise;
+  }
+
+  /** @returns `false` when there is no step before `until`. */
+  #step(until: number): boolean {
     let due = this.#due();
     if (due.length === 0) {
       const next = this.#nextAt();
@@ -97,21 +137,28 @@ export class Scheduler {
     this.steps += 1;
     this.lastLabel = step.label;
     this.#onStep(step);
+    this.#isSettled = false;
     step.run();
-    await this.settle();
     return true;
   }
 
-  /** Lets every promise run its course, and then what belongs to the end of a step. */
-  async settle(): Promise<void> {
-    await this.#drain();
-    for (const work of this.#afterStep) work();
-    await this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    do await new Promise((resolve) => setImmediate(resolve));
-    while (this.hostWork.deliver());
+  /**
+   * Lets every promise run its course, and then what belongs to the end of a step.
+   *
+   * @returns `false` while threads of the host have to be waited for.
+   */
+  #settle(): boolean {
+    while (!this.#isSettled) {
+      do {
+        if (this.hostWork.isRunning) return false;
+        drainPromises();
+      } while (this.hostWork.deliver());
+      if (this.hostWork.isRunning) return false;
+      if (this.#isEnding) this.#isSettled = true;
+      else for (const work of this.#afterStep) work();
+      this.#isEnding = !this.#isEnding;
+    }
+    return true;
   }
 
   #due(): Step[] {
@@ -161,10 +208,13 @@ export class HostWork {
     return promise;
   }
 
-  /** @returns `true` while there is or was something to wait for. */
+  get isRunning(): boolean {
+    return this.#running > 0;
+  }
+
+  /** @returns `true` when there were results to hand out. */
   deliver(): boolean {
-    if (this.#results.length === 0) return false;
-    if (this.#running > 0) return true;
+    if (this.#results.length === 0 || this.#running > 0) return false;
     const results = this.#results;
     this.#results = [];
     for (const { deliver } of results) deliver?.();

@@ -15,9 +15,14 @@ type Listener = (event: {
 
 /** Who takes what arrives at an end: the context that accepted it, or the slot of an object. */
 export interface SocketOwner {
+  /** True where the platform answers the other end's close by itself. */
+  readonly answersClose: boolean;
   readonly message: (socket: SimulatedSocket, data: string | ArrayBuffer) => void;
   readonly close: (socket: SimulatedSocket, code: number, reason: string) => void;
 }
+
+/** The code of a connection that ended without a close. */
+export const BROKEN = 1006;
 
 export class SimulatedSocket {
   static readonly READY_STATE_CONNECTING = 0;
@@ -35,6 +40,8 @@ export class SimulatedSocket {
   #owner: SocketOwner | undefined;
   #attachment: string | undefined;
   #hasSentClose = false;
+  /** True at the end that closed first. */
+  #isClosing = false;
 
   constructor(label: string, scheduler: Scheduler) {
     this.label = label;
@@ -46,9 +53,15 @@ export class SimulatedSocket {
   accept(): void {
     const context = Context.current();
     this.acceptAs({
+      answersClose: true,
       message: (_, data) => context.run(() => this.#dispatch("message", { data })),
       close: (_, code, reason) =>
-        context.run(() => this.#dispatch("close", { code, reason, wasClean: code !== 1006 })),
+        context.run(() => {
+          const isAnswer = this.#isClosing;
+          this.#dispatch("close", { code, reason, wasClean: code !== BROKEN });
+          // Once the close is answered, nobody is there any more.
+          if (!isAnswer && code !== BROKEN) this.#dispatch("error", {});
+        }),
     });
     context.onEnd(() => this.drop());
   }
@@ -79,7 +92,10 @@ export class SimulatedSocket {
   close(code = 1005, reason = ""): void {
     if (this.#hasSentClose || this.readyState === SimulatedSocket.READY_STATE_CLOSED) return;
     this.#hasSentClose = true;
-    this.readyState = SimulatedSocket.READY_STATE_CLOSING;
+    this.#isClosing = this.readyState === SimulatedSocket.READY_STATE_OPEN;
+    this.readyState = this.#isClosing
+      ? SimulatedSocket.READY_STATE_CLOSING
+      : SimulatedSocket.READY_STATE_CLOSED;
     this.#transmit(`close ${code}`, () => this.other.#closed(code, reason));
   }
 
@@ -88,8 +104,15 @@ export class SimulatedSocket {
     if (this.readyState === SimulatedSocket.READY_STATE_CLOSED) return;
     this.readyState = SimulatedSocket.READY_STATE_CLOSED;
     this.#owner = undefined;
-    const told = (): void => this.other.#closed(1006, "");
+    const told = (): void => this.other.#closed(BROKEN, "");
     this.#scheduler.post(this.#lane, `${this.label}: the other end finds it broken`, told);
+  }
+
+  /** Sends without a context: the platform answers by itself. @returns when. */
+  answer(data: string): Date {
+    const arrive = (): void => this.other.#arrive(data);
+    this.#scheduler.post(this.#lane, `${this.label}: an automatic answer arrives`, arrive);
+    return new Date(this.#scheduler.now);
   }
 
   serializeAttachment(value: unknown): void {
@@ -118,11 +141,13 @@ export class SimulatedSocket {
       this.#early.push(() => this.#closed(code, reason));
       return;
     }
-    const isAnswer = this.#hasSentClose;
-    this.readyState = SimulatedSocket.READY_STATE_CLOSED;
     const owner = this.#owner;
-    // The platform answers a close frame by itself.
-    if (!isAnswer && code !== 1006) {
+    const isOpen = !this.#hasSentClose && code !== BROKEN;
+    this.readyState =
+      isOpen && !owner.answersClose
+        ? SimulatedSocket.READY_STATE_CLOSING
+        : SimulatedSocket.READY_STATE_CLOSED;
+    if (isOpen && owner.answersClose) {
       this.#hasSentClose = true;
       const answered = (): void => this.other.#closed(code, reason);
       this.#scheduler.post(this.#lane, `${this.label}: the answer to a close arrives`, answered);

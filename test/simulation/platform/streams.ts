@@ -8,17 +8,25 @@ export interface Crossing {
   /** Chunks of one lane keep their order. */
   readonly lane: string;
   readonly label: string;
-  /** True where the writer learns that the reader has gone. Over RPC it does not. */
+  /** True where the writer learns at once that the reader has gone. Over RPC it learns it by writing more. */
   readonly tellsWriter: boolean;
   readonly onArrival?: () => void;
+  /** Called when the writer has learned that the reader has gone. */
+  readonly onWriterTold?: () => void;
 }
 
 export interface CrossedStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** Breaks the connection: the reader gets an error, the writer a cancellation, each in its own time. */
-  readonly cut: () => void;
-  /** Called once when the stream is over, in whatever way. */
-  readonly onOver: (callback: () => void) => void;
+  /**
+   * Breaks the connection: the reader gets an error, the writer a cancellation, each in its own time.
+   *
+   * @param reason of the reader, who breaks it and so knows at once.
+   */
+  readonly cut: (reason?: Error) => void;
+  /** The reader gets an error now. */
+  readonly fail: () => void;
+  /** Called once when the stream is over, in whatever way, with whether the writer knows. */
+  readonly onOver: (callback: (knowsWriter: boolean) => void) => void;
 }
 
 const LOST = "Network connection lost.";
@@ -29,34 +37,46 @@ export function cross(source: ReadableStream<Uint8Array>, crossing: Crossing): C
   const reader = from.run(() => source.getReader());
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isOver = false;
+  let isReaderGone = false;
+  let isWriterTold = false;
   let wake: (() => void) | undefined;
-  const callbacks: (() => void)[] = [];
+  const callbacks: ((knowsWriter: boolean) => void)[] = [];
   const forgets: (() => void)[] = [];
 
-  const over = (): void => {
+  const over = (knowsWriter: boolean): void => {
     if (isOver) return;
     isOver = true;
     wake?.();
     for (const forget of forgets.splice(0)) forget();
-    for (const callback of callbacks.splice(0)) callback();
+    for (const callback of callbacks.splice(0)) callback(knowsWriter);
   };
-  const fail = (): void => {
+  const fail = (reason: Error, knowsWriter: boolean): void => {
     if (isOver) return;
-    over();
-    to.run(() => controller?.error(new Error(LOST)));
+    over(knowsWriter);
+    to.run(() => controller?.error(reason));
   };
-  const tellWriter = (): void => {
-    if (!tellsWriter) return;
-    from.post(`${lane} back`, `${label}: the writer learns that the reader has gone`, () => {
+  const found = (what: string, knowsWriter: boolean): void => {
+    scheduler.post(lane, `${label}: ${what}`, () => fail(new Error(LOST), knowsWriter));
+  };
+  const tellWriter = (what: string): void => {
+    if (isWriterTold) return;
+    isWriterTold = true;
+    from.post(`${lane} back`, `${label}: ${what}`, () => {
       reader.cancel(new Error(LOST)).catch(() => undefined);
+      crossing.onWriterTold?.();
     });
   };
+  const leave = (): void => {
+    isReaderGone = true;
+    over(false);
+    if (tellsWriter) tellWriter("the writer learns that the reader has gone");
+  };
+  const wroteToNobody = (): void => {
+    if (isReaderGone) tellWriter("the writer learns by writing that the reader has gone");
+  };
   forgets.push(
-    from.onEnd(() => scheduler.post(lane, `${label}: found broken`, fail)),
-    to.onEnd(() => {
-      over();
-      tellWriter();
-    }),
+    from.onEnd(() => found("found broken", true)),
+    to.onEnd(leave),
   );
 
   const underlying = {
@@ -65,50 +85,54 @@ export function cross(source: ReadableStream<Uint8Array>, crossing: Crossing): C
       controller = started;
     },
     pull: () => wake?.(),
-    cancel: () => {
-      over();
-      tellWriter();
-    },
+    cancel: leave,
   };
   // The types of Node know no streams of bytes; only those cross on the platform.
   const body = new ReadableStream<Uint8Array>(underlying as object);
 
-  const pump = async (): Promise<void> => {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (isOver) return;
-      await new Promise<void>((arrived) => {
+  /** @returns whether to read on: also where nobody is there any more, which is found out by writing. */
+  const carry = async (): Promise<boolean> => {
+    const { done, value } = await reader.read();
+    const hasArrived =
+      !isOver &&
+      (await new Promise<boolean>((resolve) => {
         scheduler.post(lane, `${label}: ${done ? "the end" : "a chunk"} arrives`, () => {
-          arrived();
+          resolve(!isOver);
           if (isOver) return;
           crossing.onArrival?.();
           if (!done) to.run(() => controller?.enqueue(value.slice()));
           else {
-            over();
+            over(true);
             to.run(() => controller?.close());
           }
         });
-      });
-      if ((controller?.desiredSize ?? 1) <= 0 && !isOver) {
-        await new Promise<void>((resolve) => (wake = resolve));
-        wake = undefined;
-      }
-      if (isOver) return;
+      }));
+    if (!hasArrived) {
+      if (!done) wroteToNobody();
+      return false;
     }
+    if ((controller?.desiredSize ?? 1) <= 0 && !isOver) {
+      await new Promise<void>((resolve) => (wake = resolve));
+      wake = undefined;
+    }
+    return !isOver || isReaderGone;
   };
-  from.run(() => void pump().catch(() => scheduler.post(lane, `${label}: breaks`, fail)));
+  const pump = async (): Promise<void> => {
+    while (await carry());
+  };
+  from.run(() => void pump().catch(() => found("breaks", true)));
 
   return {
     body,
-    cut: () => {
+    cut: (reason) => {
       if (isOver) return;
-      scheduler.post(lane, `${label}: found cut by the reader`, fail);
-      from.post(`${lane} back`, `${label}: found cut by the writer`, () => {
-        reader.cancel(new Error(LOST)).catch(() => undefined);
-      });
+      if (reason === undefined) found("found cut by the reader", false);
+      else fail(reason, false);
+      tellWriter("found cut by the writer");
     },
+    fail: () => fail(new Error(LOST), true),
     onOver: (callback) => {
-      if (isOver) callback();
+      if (isOver) callback(true);
       else callbacks.push(callback);
     },
   };

@@ -4,12 +4,15 @@
  */
 
 import { Context } from "./context.ts";
+import { Platform } from "./globals.ts";
 import { Isolate, type Program } from "./isolate.ts";
 import { type Host, Network, send } from "./network.ts";
-import { type Life, Namespace, type ObjectHome, type Slot } from "./objects.ts";
+import type { Life } from "./life.ts";
+import type { ObjectHome, Slot } from "./objects.ts";
 import { Random } from "./random.ts";
 import { IsolateRequest } from "./request-response.ts";
-import { type Choose, Scheduler, type Step } from "./scheduler.ts";
+import { type Choose, type Lag, Scheduler, type Step } from "./scheduler.ts";
+import { Namespace } from "./stubs.ts";
 
 export interface WorldOptions {
   readonly seed: number;
@@ -20,6 +23,7 @@ export interface WorldOptions {
   /** The longest delay of a message, in milliseconds. */
   readonly delayMs?: number;
   readonly choose: Choose;
+  readonly lag?: Lag;
   readonly onStep?: (step: Step, now: number) => void;
   readonly onNote?: (text: string, now: number) => void;
   readonly observe?: (what: string) => void;
@@ -34,7 +38,7 @@ class RequestContext extends Context {
   readonly isolate: Isolate;
 
   constructor(name: string, isolate: Isolate, scheduler: Scheduler) {
-    super(name, scheduler);
+    super(name, scheduler, isolate.platform);
     this.isolate = isolate;
     isolate.contexts.add(this);
     this.onEnd(() => isolate.contexts.delete(this));
@@ -60,15 +64,19 @@ export class World {
   readonly namespaces: ReadonlyMap<string, Namespace>;
   readonly #options: WorldOptions;
   readonly #env: object;
+  /** How many isolates live at a time. */
+  readonly #machines: number;
   /** How far the clock of an isolate's machine is off, in milliseconds. */
   readonly #skews = new Map<string, number>();
 
   constructor(options: WorldOptions) {
     this.#options = options;
     this.random = new Random(options.seed);
+    this.#machines = this.random.pick([1, 1, 2]);
     this.scheduler = new Scheduler({
       startAt: START,
       choose: options.choose,
+      ...(options.lag === undefined ? {} : { lag: options.lag }),
       onStep: (step) => options.onStep?.(step, this.elapsed),
     });
     this.network = new Network(() => this.random.below((options.delayMs ?? 0) + 1));
@@ -78,6 +86,7 @@ export class World {
       random: this.random,
       isolateFor: () => this.#someIsolate(),
       confirmMs: () => this.random.below(3),
+      written: new Set(),
     };
     const bound = Object.entries(options.objects).map(
       ([binding, className]) => [binding, new Namespace(home, className)] as const,
@@ -85,7 +94,8 @@ export class World {
     this.namespaces = new Map(bound);
     this.#env = { ...options.vars, ...Object.fromEntries(bound) };
     this.scheduler.afterEachStep(() => {
-      for (const life of this.lives()) life.endTurn();
+      for (const life of home.written) life.endTurn();
+      home.written.clear();
     });
   }
 
@@ -149,30 +159,28 @@ export class World {
 
   /** Goes on until it is over, or nothing is left to do before `untilMs`, in milliseconds from the start. */
   async run({ untilMs, isOver }: { untilMs: number; isOver?: () => boolean }): Promise<void> {
-    await this.scheduler.settle();
-    for (;;) {
-      if (isOver?.() === true || !(await this.scheduler.step(START + untilMs))) return;
-    }
+    await this.scheduler.run(START + untilMs, isOver ?? (() => false));
   }
 
   #someIsolate(): Isolate {
     const alive = this.isolates.filter(({ isAlive }) => isAlive);
-    if (alive.length > 0 && (alive.length >= 2 || this.random.chance(0.8)))
+    if (alive.length > 0 && (alive.length >= this.#machines || this.random.chance(0.8)))
       return this.random.pick(alive);
     const { program } = this.#options;
     const name = `${this.scheduler.number("isolate")}`;
-    const platform = {
+    const parts = {
       scheduler: this.scheduler,
       clock: () => this.scheduler.now + (this.#skews.get(name) ?? 0),
       random: this.random,
-      network: this.network,
+      env: this.#env,
       log: (line: string) => {
         this.log.push(line);
         this.note(`        log: ${line}`);
       },
       observe: this.#options.observe ?? (() => undefined),
     };
-    const isolate = new Isolate(name, program, platform, this.#env);
+    const platform = new Platform(parts, this.network);
+    const isolate = new Isolate(name, program, platform);
     this.isolates.push(isolate);
     return isolate;
   }

@@ -1,0 +1,60 @@
+/** What clients know of the servers that their people publish, and a last call, which has to come back. */
+
+import type { Door } from "../outside/door.ts";
+import { type Laptop, PUBLISHED } from "../outside/laptop.ts";
+import type { Ledger } from "../outside/ledger.ts";
+import { ModernClient } from "../outside/modern-client.ts";
+import type { ServerFacts } from "../outside/server-facts.ts";
+import type { World } from "../platform/world.ts";
+
+const SLUG = `my-${PUBLISHED}`;
+/** An isolate may not know yet that the person publishes anything. */
+const KNOWN_MS = 30_000;
+/** A laptop has dialled again by then, and the gateway listens. */
+const BACK_MS = 60_000;
+const CALL_MS = 120_000;
+
+export function publishedFacts(
+  usual: ServerFacts,
+  laptops: readonly Laptop[],
+  person: number | undefined,
+): ServerFacts {
+  const own = laptops.filter(({ habits }) => habits.person === person);
+  return {
+    ...usual,
+    ...{ name: SLUG, prefix: `${SLUG}__`, uris: [], isKept: false },
+    isModern: own.every(({ habits }) => habits.era === "modern"),
+    isReady: () =>
+      own.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),
+  };
+}
+
+/** Nothing breaks any more: what is published is back, and answers. */
+export async function callOnce(parts: {
+  readonly world: World;
+  readonly ledger: Ledger;
+  readonly door: Door;
+  readonly laptops: readonly Laptop[];
+}): Promise<void> {
+  const { world, ledger, door, laptops } = parts;
+  await world.run({ untilMs: world.elapsed + BACK_MS });
+  const name = "client9";
+  ledger.owners.of.set(name, "p0");
+  const habits = { reconnectMs: 0, calls: 1, events: 0, isHasty: false };
+  const usual = { name: SLUG, isKept: false, isModern: true, prefix: "", uris: [] };
+  const announced = { announcesLists: false, isReady: () => true, isDone: () => true };
+  const server = publishedFacts({ ...usual, ...announced }, laptops, 0);
+  const client = new ModernClient(
+    world,
+    name,
+    { era: "modern", ...habits },
+    { ledger, server, door },
+  );
+  client.start();
+  await world.run({ untilMs: world.elapsed + CALL_MS, isOver: () => client.isDone });
+  const [end] = ledger.calls.get(`${name}.0`)?.ends ?? [];
+  if (end !== "result") {
+    const said = ledger.calls.get(`${name}.0`)?.error ?? "";
+    ledger.find(`${SLUG} is not back: the last call ends in ${end ?? "nothing"} ${said}`);
+  }
+}

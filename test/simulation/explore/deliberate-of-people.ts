@@ -1,0 +1,118 @@
+/** Deliberate faults in what keeps people apart: principals, their accounts, and what they publish. */
+
+import type { Fault } from "./deliberate.ts";
+
+export const OF_PEOPLE: readonly Fault[] = [
+  {
+    name: "a session is good for everybody who knows its id",
+    area: "principals",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/http/client-session.ts",
+        find: "if (claims?.principal !== principal || claims.route !== route)",
+        replace: "if (claims === undefined || claims.route !== route)",
+      },
+    ],
+  },
+  {
+    name: "what is sealed for one client opens for another",
+    area: "principals",
+    edits: [
+      {
+        file: "src/endpoint/sealed.ts",
+        find: "return p === principal && r === route ? v : undefined;",
+        replace: "return r === route ? v : undefined;",
+      },
+    ],
+  },
+  {
+    name: "all clients share one bridge",
+    area: "principals",
+    edits: [
+      {
+        file: "durable-objects/bridges.ts",
+        find: "const parts = [principal, slug,",
+        replace: "const parts = [slug,",
+      },
+    ],
+  },
+  {
+    name: "a token is taken for the one before",
+    area: "principals",
+    edits: [
+      {
+        file: "src/auth/resource/bearer.ts",
+        find: "const key = `${await hashOf(token)} ${resource.id}`;",
+        replace: "const key = resource.id;",
+      },
+    ],
+  },
+  {
+    name: "everybody has the account of whoever came first",
+    area: "principals",
+    edits: [
+      {
+        file: "src/endpoint/personal-endpoint.ts",
+        find: "const key = JSON.stringify([person, application, origin]);",
+        replace: "const key = JSON.stringify([origin]);",
+      },
+    ],
+  },
+  {
+    name: "an account that was ended is used for as long as its isolate lives",
+    area: "principals",
+    edits: [
+      {
+        file: "src/accounts/credentials-of.ts",
+        find: "held !== undefined && Date.now() < held.until ? held : undefined;",
+        replace: "held;",
+      },
+    ],
+  },
+  {
+    name: "what people publish is in one object for all",
+    area: "publishing",
+    isQuick: true,
+    edits: [
+      {
+        file: "durable-objects/connectors.ts",
+        find: "return called(CONNECTORS.getByName(person));",
+        replace: "return called(CONNECTORS.getByName(person.slice(0, 1)));",
+      },
+    ],
+  },
+  {
+    name: "calls at a machine that is gone go on",
+    area: "publishing",
+    edits: [
+      {
+        file: "src/publishing/local-server.ts",
+        find: "for (const channel of this.#channels.values()) channel.end(sentence);\n",
+        replace: "void sentence;\n",
+      },
+    ],
+  },
+  {
+    name: "the processes of a machine that is gone are taken for those of the next",
+    area: "publishing",
+    edits: [
+      {
+        file: "src/publishing/local-server.ts",
+        find: "    this.#options.open.deleteAll(this.#options.name);\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "requests at the same time each refresh a token",
+    area: "principals",
+    edits: [
+      {
+        file: "src/accounts/service/token-renewal.ts",
+        find: "    if (running !== undefined) return running;\n",
+        replace: "",
+      },
+    ],
+  },
+];

@@ -1,0 +1,59 @@
+/** Plans in which MCP calls go through people's accounts, or through one that all share. */
+
+import type { Random } from "../platform/random.ts";
+import type { Plan } from "./plan.ts";
+import { quietClient, quietServer } from "./quiet.ts";
+
+const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
+const MOMENTS = [
+  "POST /token",
+  "credential",
+  "POST /mcp",
+  "answered 401",
+  "writes are confirmed",
+] as const;
+const PLACES = ["VaultObject", "POST /token", "SessionObject", "BridgeObject", "isolate"] as const;
+
+/** @param plan a mixture, of which the first server demands an account. */
+export function withAccounts(plan: Plan, random: Random): Plan {
+  const isShared = random.chance(0.3);
+  const login = isShared ? ("oauth-shared" as const) : ("oauth" as const);
+  // Whose changes an account is told of is not in the model yet.
+  const servers = plan.servers.slice(0, 1).map((server) => quietServer(server));
+  const [first] = plan.clients;
+  const all = plan.clients.length > 1 || first === undefined ? plan.clients : [first, first];
+  const clients = all.map((client, index) => ({
+    ...quietClient(client, {
+      ...{ server: 0, numbers: true, person: index % 2 },
+      restMs: random.pick([2000, 40_000, 120_000]),
+    }),
+    calls: 2 + random.below(5),
+  }));
+  const kinds = FAULTS.filter(() => random.chance(0.4));
+  const count = kinds.length === 0 ? 0 : 1 + random.below(5);
+  return {
+    ...plan,
+    ...{ servers, clients, login },
+    vendor: {
+      rotation: random.pick(["strict", "grace", "none"]),
+      lifeMs: random.pick([90_000, 180_000]),
+      pauseMs: random.pick([0, 50, 3000]),
+      isBusy: random.chance(0.2),
+      drops: random.chance(0.7),
+    },
+    holders: Array.from({ length: isShared ? 1 : 2 }, () => ({
+      useMs: random.pick([20_000, 400_000]),
+      pauseMs: random.pick([5000, 20_000, 90_000]),
+      atOnce: random.below(4),
+      ends: random.chance(0.4),
+    })),
+    faults: Array.from({ length: count }, () => ({
+      kind: random.pick(kinds),
+      moment: random.pick(MOMENTS),
+      count: 1 + random.below(20),
+      later: random.below(4),
+      times: random.pick([1, 2, 5]),
+      where: random.pick(PLACES),
+    })),
+  };
+}

@@ -1,0 +1,26 @@
+/** What is left when everybody has gone and every limit has passed: nothing that runs. */
+
+import type { World } from "../platform/world.ts";
+
+/** Longer than a session stays subscribed after its last message, and than anything waits. */
+export const PATIENCE_MS = 3 * 3_600_000;
+/** What is documented to look for what is over looks less often. */
+const SOON_MS = 60_000;
+
+/** @returns what should not be there. */
+export function leftovers(world: World): readonly string[] {
+  const { now } = world.scheduler;
+  const lives = [...world.lives()].flatMap(({ name, busy, hasTimers, storage }) => [
+    ...(busy > 0 ? [`${name} waits for something`] : []),
+    ...(hasTimers ? [`${name} has a timer`] : []),
+    ...(storage.alarmAt !== null && storage.alarmAt >= now && storage.alarmAt < now + SOON_MS
+      ? [`${name} wakes all the time`]
+      : []),
+  ]);
+  const workers = world.isolates.flatMap(({ contexts }) =>
+    [...contexts].filter(({ name }) => name.startsWith("Worker")).map(({ name }) => name),
+  );
+  // The stream of a server of HTTP+SSE is its session, which lasts as long as the client's.
+  const connections = [...world.network.open].filter(({ label }) => !label.includes(" /sse "));
+  return [...lives, ...workers, ...connections.map(({ label }) => label)];
+}

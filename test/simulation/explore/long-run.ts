@@ -1,0 +1,58 @@
+/** A run of so many schedules, which goes on after a finding, and which can be broken off and continued. */
+
+import { Coverage } from "./coverage.ts";
+import type { Found, Player } from "./search.ts";
+
+const PROGRESS_MS = 10_000;
+
+export interface LongRun {
+  readonly fault: string | undefined;
+  readonly from: number;
+  readonly schedules: number;
+}
+
+/** @returns every finding, and the coverage. @param say prints a line. */
+export async function playAll(
+  { fault, from, schedules }: LongRun,
+  players: readonly Player[],
+  say: (text: string) => void,
+): Promise<{ readonly found: readonly Found[]; readonly coverage: Coverage }> {
+  const coverage = new Coverage();
+  const found: Found[] = [];
+  const startedAt = performance.now();
+  const stride = players.length;
+  const parts = players.map((player, index) => ({ player, index, done: 0, cpuSeconds: 0 }));
+  const progress = (): string => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    const cpu = parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+    // The players are not equally quick.
+    const next = Math.min(...parts.map(({ index, done }) => from + index + done * stride));
+    const speed = `${(coverage.schedules / seconds).toFixed(1)} a second, ${(coverage.schedules / cpu).toFixed(1)} a second of processor time`;
+    return `${coverage.progress}; ${found.length} findings; ${speed}; to go on: --from ${next} --schedules ${from + schedules - next}`;
+  };
+  const telling = setInterval(() => say(progress()), PROGRESS_MS);
+  const plays = parts.map(async (part) => {
+    const count = Math.ceil((schedules - part.index) / stride);
+    const job = { fault, from: from + part.index, stride, count };
+    await part.player.play({ ...job, cpuSeconds: 2 ** 31, goesOn: true }, (report) => {
+      coverage.merge(report.coverage);
+      part.done += report.coverage.schedules;
+      part.cpuSeconds = report.cpuSeconds;
+      if (report.found === undefined) return;
+      found.push(report.found);
+      say(`Seed ${report.found.seed}: ${report.found.findings.join("; ")}`);
+    });
+  });
+  try {
+    await Promise.all(plays);
+  } finally {
+    clearInterval(telling);
+  }
+  say(progress());
+  const minutes = (performance.now() - startedAt) / 60_000;
+  const until = from + schedules - 1;
+  say(
+    `${schedules.toLocaleString("en")} schedules in ${minutes.toFixed(1)} minutes, seeds ${from} to ${until}.`,
+  );
+  return { found, coverage };
+}

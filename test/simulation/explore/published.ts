@@ -1,0 +1,50 @@
+/** Plans in which people publish servers of their own machines, both under the same name. */
+
+import type { Random } from "../platform/random.ts";
+import type { Plan } from "./plan.ts";
+import { quietClient, quietServer } from "./quiet.ts";
+
+const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
+const MOMENTS = [
+  "a message arrives",
+  "answered 101",
+  "POST /p",
+  "receive",
+  "writes are confirmed",
+  "run",
+] as const;
+const PLACES = ["ConnectorObject", "laptop", "SessionObject", "BridgeObject", "isolate"] as const;
+
+/** @param plan a mixture, whose clients call what their own people publish. */
+export function withPublished(plan: Plan, random: Random): Plan {
+  const [first] = plan.clients;
+  const all = plan.clients.length > 1 || first === undefined ? plan.clients : [first, first];
+  const clients = all.map((client, index) =>
+    quietClient(client, {
+      ...{ server: 0, numbers: true, person: index % 2 },
+      restMs: random.pick([0, 2000, 20_000]),
+    }),
+  );
+  const laptopOf = (person: number, startMs: number) => ({
+    ...{ person, startMs },
+    era: random.pick(["legacy", "modern"] as const),
+    pauseMs: random.pick([0, 20, 800]),
+  });
+  // A second one of a person takes the name from the first.
+  const second = random.chance(0.3) ? [laptopOf(0, random.pick([2000, 33_000, 40_000]))] : [];
+  const kinds = FAULTS.filter(() => random.chance(0.4));
+  const count = kinds.length === 0 ? 0 : 1 + random.below(6);
+  return {
+    ...plan,
+    ...{ clients, servers: plan.servers.slice(0, 1).map((server) => quietServer(server)) },
+    laptops: [laptopOf(0, 0), laptopOf(1, random.pick([0, 5000])), ...second],
+    faults: Array.from({ length: count }, () => ({
+      kind: random.pick(kinds),
+      moment: random.pick(MOMENTS),
+      count: 1 + random.below(random.pick([5, 40])),
+      later: random.below(4),
+      times: random.pick([1, 2, 5]),
+      where: random.pick(PLACES),
+    })),
+  };
+}
