@@ -66,7 +66,10 @@ export async function play(
   program: Program,
   { trace, observe }: Watching = {},
 ): Promise<Played> {
-  const ledger = new Ledger(plan.order?.kind === "slow" ? plan.order.ms : 0);
+  const ledger = new Ledger(
+    () => world.scheduler.now,
+    plan.order?.kind === "slow" ? plan.order.ms : 0,
+  );
   const upstreams: Record<string, object> = {};
   const lag = lagBy(plan.order, new Random(plan.seed + 2));
   const world = new World({

@@ -8,15 +8,19 @@ interface Subscription {
   readonly topic: string;
   /** Hears of changes on a stream that cannot be taken up. */
   readonly isListening: boolean;
-  /** The version when the client first asked to be told. */
+  /** The last version whose news was over when the client first asked to be told. */
   readonly since: number;
   isPromised: boolean;
   /** How often the client was told. */
   heard: number;
   /** More often than anything had changed. */
   isTooMany: boolean;
-  /** The version that the client has read last. */
+  /** The version that the client has read last; `undefined` for a list that named servers as missing. */
   known: number | undefined;
+  /** The newest version that the client has ever read. */
+  newest: number;
+  /** How often the client read a list that named servers as missing: that they are back is announced, too. */
+  repairs: number;
 }
 
 /**
@@ -29,23 +33,35 @@ type Gap = "every" | "listening" | "session";
 /** The topic of the list of tools: its version is the sum of those of all servers. */
 export const TOOLS = "tools";
 
+/**
+ * The time for which the gateway may collect changes before it announces them. A client that subscribes within it,
+ * while others are subscribed, may be told of a change that it has read already: what is under way has no date.
+ */
+const COLLECT_MS = { resource: 100, list: 1100 };
+
 export class ChangeLedger {
   readonly #find: (finding: string) => void;
-  readonly #versions = new Map<string, number>();
+  readonly #now: () => number;
+  readonly #slowMs: number;
+  /** When each version came, in milliseconds. */
+  readonly #changedAt = new Map<string, number[]>();
   readonly #gaps = new Set<Gap>();
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(find: (finding: string) => void) {
+  /** @param slowMs how much longer news may take. */
+  constructor(find: (finding: string) => void, now: () => number, slowMs: number) {
     this.#find = find;
+    this.#now = now;
+    this.#slowMs = slowMs;
+  }
+
+  changed(topic: string): void {
+    this.#changedAt.set(topic, [...(this.#changedAt.get(topic) ?? []), this.#now()]);
   }
 
   /** Of a list: the sum of what all servers have changed. */
-  changed(topic: string): void {
-    this.#versions.set(topic, this.versionOf(topic) + 1);
-  }
-
   versionOf(topic: string): number {
-    return this.#versions.get(topic) ?? 0;
+    return this.#changedAt.get(topic)?.length ?? 0;
   }
 
   gap(where: Gap): void {
@@ -57,10 +73,9 @@ export class ChangeLedger {
     const key = `${client} ${topic}`;
     let subscription = this.#subscriptions.get(key);
     if (subscription === undefined) {
-      const since = this.versionOf(topic);
       subscription = {
-        ...{ client, topic, isListening, since, isPromised: false },
-        ...{ heard: 0, isTooMany: false, known: undefined },
+        ...{ client, topic, isListening, since: this.#versionThatIsOver(topic), isPromised: false },
+        ...{ heard: 0, isTooMany: false, known: undefined, newest: 0, repairs: 0 },
       };
       this.#subscriptions.set(key, subscription);
     }
@@ -91,16 +106,22 @@ export class ChangeLedger {
     subscription.heard += 1;
     // A session also announces its lists once for each version of the gateway's servers, which has one here.
     const others = topic === TOOLS ? 1 : 0;
-    const changes = this.versionOf(topic) - subscription.since + others;
+    const changes = this.versionOf(topic) - subscription.since + others + subscription.repairs;
     if (subscription.heard > changes) subscription.isTooMany = true;
   }
 
-  /** The client has read the topic. */
-  knows(client: string, topic: string, version: number): void {
+  /**
+   * The client has read the topic.
+   *
+   * @param version `undefined` for a list that names servers as missing, and whose client is told when they are back.
+   */
+  knows(client: string, topic: string, version: number | undefined): void {
     const subscription = this.asked(client, topic);
-    if (version < (subscription.known ?? 0))
-      this.#find(`${client} reads version ${version} of ${topic}, after ${subscription.known}`);
     subscription.known = version;
+    if (version === undefined) subscription.repairs += 1;
+    else if (version < subscription.newest)
+      this.#find(`${client} reads version ${version} of ${topic}, after ${subscription.newest}`);
+    else subscription.newest = version;
   }
 
   /** Everybody, or this client, knows the newest of what is promised to it. */
@@ -132,6 +153,13 @@ export class ChangeLedger {
         `${client} missed a change of ${topic}: knows ${known}, it is ${this.versionOf(topic)}`,
       );
     }
+  }
+
+  /** @returns the last version whose news is over. */
+  #versionThatIsOver(topic: string): number {
+    const collectMs = topic === TOOLS ? COLLECT_MS.list : COLLECT_MS.resource;
+    const before = this.#now() - collectMs - this.#slowMs;
+    return (this.#changedAt.get(topic) ?? []).filter((at) => at < before).length;
   }
 
   #isBehind({ topic, isPromised, known }: Subscription): boolean {

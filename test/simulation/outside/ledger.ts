@@ -60,7 +60,7 @@ export class Ledger {
   readonly calls = new Map<string, Call>();
   readonly questions = new Map<string, Question>();
   readonly findings: string[] = [];
-  readonly changes: ChangeLedger = new ChangeLedger((finding) => this.find(finding));
+  readonly changes: ChangeLedger;
   readonly belongings: Belonging[] = [];
   /** The account whose credential came on a connection, and the one that each client has. */
   readonly owners: {
@@ -74,9 +74,13 @@ export class Ledger {
   readonly deaths: number[] = [];
   readonly #writingMs: number;
 
-  /** @param slowMs how much longer anything may take. */
-  constructor(slowMs = 0) {
+  /**
+   * @param now in milliseconds.
+   * @param slowMs how much longer anything may take.
+   */
+  constructor(now: () => number, slowMs = 0) {
     this.#writingMs = WRITING_MS + 3 * slowMs;
+    this.changes = new ChangeLedger((finding) => this.find(finding), now, this.#writingMs);
   }
 
   hasClockJumped = false;

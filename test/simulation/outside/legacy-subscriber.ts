@@ -4,7 +4,7 @@ import type { Actor, Json } from "./actor.ts";
 import { TOOLS } from "./changes.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ServerFacts } from "./server-facts.ts";
-import { type SubscribeHabits, Subscriber, versionIn } from "./subscriber.ts";
+import { type Reading, readingIn, type SubscribeHabits, Subscriber } from "./subscriber.ts";
 
 interface Parts {
   readonly ledger: Ledger;
@@ -82,10 +82,10 @@ export class LegacySubscriber {
     while ((await this.#parts.ask(method, { uri })) === undefined) await this.#actor.sleep(500);
   }
 
-  async #read(topic: string): Promise<number | undefined> {
+  async #read(topic: string): Promise<Reading | undefined> {
     const { ask } = this.#parts;
     const result =
       topic === TOOLS ? await ask("tools/list", {}) : await ask("resources/read", { uri: topic });
-    return result && versionIn(result);
+    return result && readingIn(result);
   }
 }

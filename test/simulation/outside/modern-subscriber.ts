@@ -5,7 +5,7 @@ import { TOOLS } from "./changes.ts";
 import type { Ledger } from "./ledger.ts";
 import { readMessages } from "./legacy-session.ts";
 import type { ServerFacts } from "./server-facts.ts";
-import { type SubscribeHabits, Subscriber, versionIn } from "./subscriber.ts";
+import { type Reading, readingIn, type SubscribeHabits, Subscriber } from "./subscriber.ts";
 
 interface Parts {
   readonly ledger: Ledger;
@@ -71,7 +71,7 @@ export class ModernSubscriber {
     return method === undefined;
   }
 
-  async #read(topic: string): Promise<number | undefined> {
+  async #read(topic: string): Promise<Reading | undefined> {
     const { send } = this.#parts;
     let result: Json | undefined;
     try {
@@ -87,6 +87,6 @@ export class ModernSubscriber {
     } catch {
       // It broke.
     }
-    return result && versionIn(result);
+    return result && readingIn(result);
   }
 }

@@ -1,6 +1,6 @@
 /** A client that keeps what it reads, and reads it again only when it is told to. */
 
-import type { Actor } from "./actor.ts";
+import type { Actor, Json } from "./actor.ts";
 import type { ChangeLedger } from "./changes.ts";
 
 export interface SubscribeHabits {
@@ -10,13 +10,16 @@ export interface SubscribeHabits {
   readonly wavers?: boolean;
 }
 
+/** The version that was read, or a list that names servers as missing, or as not to be asked at the moment. */
+export type Reading = number | "incomplete";
+
 const RETRY_MS = 500;
 const POLL_MS = 3000;
 
 export class Subscriber {
   readonly #actor: Actor;
   readonly #ledger: ChangeLedger;
-  readonly #read: (topic: string) => Promise<number | undefined>;
+  readonly #read: (topic: string) => Promise<Reading | undefined>;
   readonly #outdated = new Set<string>();
   readonly #reading = new Set<string>();
 
@@ -24,7 +27,7 @@ export class Subscriber {
   constructor(
     actor: Actor,
     ledger: ChangeLedger,
-    read: (topic: string) => Promise<number | undefined>,
+    read: (topic: string) => Promise<Reading | undefined>,
   ) {
     this.#actor = actor;
     this.#ledger = ledger;
@@ -61,9 +64,11 @@ export class Subscriber {
 
   async #readAgain(topic: string): Promise<void> {
     while (this.#outdated.delete(topic)) {
-      const version = await this.#read(topic);
-      if (version !== undefined) this.#ledger.knows(this.#actor.name, topic, version);
-      else {
+      const reading = await this.#read(topic);
+      if (reading !== undefined) {
+        const version = reading === "incomplete" ? undefined : reading;
+        this.#ledger.knows(this.#actor.name, topic, version);
+      } else {
         this.#outdated.add(topic);
         await this.#actor.sleep(RETRY_MS);
       }
@@ -72,12 +77,14 @@ export class Subscriber {
   }
 }
 
-/** @returns the version in a result of `tools/list` or `resources/read`. */
-export function versionIn(result: {
+/** @returns what is in a result of `tools/list` or `resources/read`. */
+export function readingIn(result: {
   readonly tools?: readonly { readonly description?: string }[];
   readonly contents?: readonly { readonly text?: string }[];
-}): number | undefined {
+  readonly _meta?: Json;
+}): Reading | undefined {
   if (result.contents !== undefined) return numberIn(result.contents[0]?.text);
+  if (result._meta?.["edgeway/servers"] !== undefined) return "incomplete";
   return result.tools?.reduce((sum, { description }) => sum + numberIn(description), 0);
 }
 
