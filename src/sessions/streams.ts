@@ -4,7 +4,7 @@
  * a MUST NOT).
  */
 
-import { formatEventId, parseEventId } from "./log/event-id.ts";
+import { formatEventId, parseEventId, type Position } from "./log/event-id.ts";
 import type { EventLog } from "./log/event-log.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
@@ -92,8 +92,13 @@ export class Streams {
       case "unknown":
         // A standalone stream is not logged before its first event, so the client has missed nothing.
         if (position.stream.kind === "post") return { kind: "gone" };
-        return { kind: "place", place: this.openStandalone() };
+        return { kind: "place", place: this.#inPlaceOf(position) };
     }
+  }
+
+  /** The client may come back with the same id once more, when what went out to it here did not arrive. */
+  #inPlaceOf({ stream, seq }: Position): StreamPosition {
+    return { meta: this.#log.openStandalone(seq === 0 ? stream : undefined), after: 0 };
   }
 
   /**

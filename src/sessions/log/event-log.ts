@@ -83,9 +83,14 @@ export class EventLog {
     return this.#index.streams();
   }
 
-  /** Opens a standalone stream. Nothing is written before its first event. */
-  openStandalone(): StreamMeta {
-    return this.#open("standalone");
+  /**
+   * Opens a standalone stream. Nothing is written before its first event.
+   *
+   * @param before the stream in whose place it is opened: the client, which has no event of that one,
+   *   finds the new one by its id.
+   */
+  openStandalone(before?: StreamId): StreamMeta {
+    return this.#open("standalone", before?.nonce);
   }
 
   /**
@@ -264,9 +269,9 @@ export class EventLog {
   find({ stream, seq }: Position): Found {
     if (!bearsMark(stream, this.#mark)) return { kind: "foreign" };
     this.expire();
-    const meta = this.#index.get(stream.number);
-    const isIt = meta?.id.nonce === stream.nonce && meta.id.kind === stream.kind;
-    if (!isIt || seq > meta.last) return { kind: "unknown" };
+    const meta =
+      this.#index.find(stream) ?? (seq === 0 ? this.#index.inPlaceOf(stream) : undefined);
+    if (meta === undefined || seq > meta.last) return { kind: "unknown" };
     return seq < meta.first ? { kind: "gone" } : { kind: "found", meta };
   }
 
@@ -313,9 +318,9 @@ export class EventLog {
     return this.#index.expiresAt();
   }
 
-  #open(kind: StreamKind): StreamMeta {
+  #open(kind: StreamKind, nonce = this.#mark + this.#random()): StreamMeta {
     this.#index.makeRoomForStream();
-    const id = { kind, number: this.#index.nextNumber(), nonce: this.#mark + this.#random() };
+    const id = { kind, number: this.#index.nextNumber(), nonce };
     return this.#index.add(emptyStreamMeta(id, 0, this.#now()));
   }
 

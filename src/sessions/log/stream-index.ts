@@ -4,6 +4,7 @@
  * that answers a request loses nothing: its event is refused.
  */
 
+import type { StreamId } from "./event-id.ts";
 import { type StreamMeta, streamMetaOf, keptChars, keptRows } from "./stream-meta.ts";
 import type { Limits } from "../../policy/limits.ts";
 import { type EventRows, STREAM_ROWS } from "./event-rows.ts";
@@ -47,6 +48,21 @@ export class StreamIndex {
 
   get(number: number): StreamMeta | undefined {
     return this.#streams.get(number);
+  }
+
+  /** @returns the stream of this id, and no other that has its number. */
+  find({ kind, number, nonce }: StreamId): StreamMeta | undefined {
+    const meta = this.get(number);
+    return meta?.id.nonce === nonce && meta.id.kind === kind ? meta : undefined;
+  }
+
+  /** @returns the standalone stream that was opened in the place of one that was not logged. */
+  inPlaceOf({ kind, nonce }: StreamId): StreamMeta | undefined {
+    if (kind !== "standalone") return undefined;
+    for (const meta of this.#streams.values()) {
+      if (meta.id.kind === kind && meta.id.nonce === nonce) return meta;
+    }
+    return undefined;
   }
 
   /** @returns `false` for a stream that was forgotten while a caller still held its metadata. */

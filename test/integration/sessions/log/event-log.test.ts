@@ -46,6 +46,22 @@ describe("an event id", () => {
       expect(log.find(at(meta, 2)).kind).toBe("found");
     });
   });
+
+  test("of a standalone stream that was not logged finds the one in its place, from its beginning", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const before = fixture.log.openStandalone();
+      const log = fixture.again();
+      log.appendToBacklog("a", {});
+      const meta = log.openStandalone(before.id);
+      log.moveBacklog(meta);
+      expect(meta.id.number).not.toBe(before.id.number);
+      const found = fixture.again().find(at(before));
+      expect(found).toMatchObject({ kind: "found", meta: { id: meta.id, last: 1 } });
+      expect(fixture.again().find(at(before, 1)).kind).toBe("unknown");
+    });
+  });
 });
 
 describe("what is past its retention", () => {
