@@ -18,7 +18,7 @@ export type Announce = (method: string, uri?: string) => void;
 /** Clients are there by then, mostly. */
 const START_MS = 5000;
 const POLL_MS = 3000;
-/** Longer than any pause between two attempts of the gateway. */
+/** Longer than any pause between two attempts of the gateway, by a clock that is right. */
 const PATIENCE_MS = 300_000;
 
 export class Changing {
@@ -100,8 +100,9 @@ export class Changing {
 
   /** Until everybody knows what has changed: what comes later would hide that somebody does not. */
   async #settled(): Promise<void> {
+    const { world } = this.#actor;
     for (let waited = 0; !this.#ledger.isSettled(); waited += POLL_MS) {
-      if (waited > PATIENCE_MS) {
+      if (waited > PATIENCE_MS + world.mostAheadMs) {
         this.#ledger.late();
         return;
       }
