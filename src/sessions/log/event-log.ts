@@ -179,7 +179,7 @@ export class EventLog {
   close(): void {
     this.#rows.close();
     this.#answers.close();
-    this.#index.clear();
+    this.#index.close();
   }
 
   /** Ends a stream without an event. */

@@ -27,6 +27,7 @@ export class StreamIndex {
   readonly #limits: LogLimits;
   readonly #streams = new Map<number, StreamMeta>();
   #lastNumber = 0;
+  #isClosed = false;
 
   constructor(rows: EventRows, limits: LogLimits) {
     this.#rows = rows;
@@ -80,12 +81,14 @@ export class StreamIndex {
   }
 
   add(meta: StreamMeta): StreamMeta {
-    this.#streams.set(meta.id.number, meta);
+    if (!this.#isClosed) this.#streams.set(meta.id.number, meta);
     this.#lastNumber = Math.max(this.#lastNumber, meta.id.number);
     return meta;
   }
 
-  clear(): void {
+  /** Forgets every stream: one that a late answer opens is not kept, since nothing of it would ever expire. */
+  close(): void {
+    this.#isClosed = true;
     this.#streams.clear();
   }
 

@@ -9,18 +9,17 @@ const SOON_MS = 60_000;
 
 /** @returns what should not be there. */
 export function leftovers(world: World): readonly string[] {
-  const { now } = world.scheduler;
-  const lives = [...world.lives()].flatMap(({ name, busy, hasTimers, storage }) => [
+  const lives = [...world.lives()].flatMap(({ name, busy, hasTimers }) => [
     ...(busy > 0 ? [`${name} waits for something`] : []),
     ...(hasTimers ? [`${name} has a timer`] : []),
-    ...(storage.alarmAt !== null && storage.alarmAt >= now && storage.alarmAt < now + SOON_MS
-      ? [`${name} wakes all the time`]
-      : []),
   ]);
+  const wakeful = [...world.slots()]
+    .filter(({ alarm }) => alarm.times > world.elapsed / SOON_MS)
+    .map(({ name, alarm }) => `${name} has woken ${alarm.times} times`);
   const workers = world.isolates.flatMap(({ contexts }) =>
     [...contexts].filter(({ name }) => name.startsWith("Worker")).map(({ name }) => name),
   );
   // The stream of a server of HTTP+SSE is its session, which lasts as long as the client's.
   const connections = [...world.network.open].filter(({ label }) => !label.includes(" /sse "));
-  return [...lives, ...workers, ...connections.map(({ label }) => label)];
+  return [...lives, ...wakeful, ...workers, ...connections.map(({ label }) => label)];
 }

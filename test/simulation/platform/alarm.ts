@@ -25,6 +25,8 @@ export class Alarm {
   #run: Run | undefined;
   /** When it fired last, in milliseconds since 1970. */
   #ranAt = -Infinity;
+  /** How often it has fired. */
+  times = 0;
   readonly #name: string;
   readonly #scheduler: Scheduler;
   readonly #deliver: (handle: (life: Life) => Promise<void>) => Promise<void>;
@@ -78,6 +80,7 @@ export class Alarm {
     this.#step = undefined;
     this.#run = run;
     this.#ranAt = this.#scheduler.now;
+    this.times += 1;
     const { at, tries } = run;
     await this.#deliver(async ({ storage, user }) => {
       // What was changed meanwhile, and is not confirmed yet, counts.

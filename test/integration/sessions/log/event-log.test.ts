@@ -267,7 +267,11 @@ test("a closed log writes nothing", async ({ expect }) => {
     log.end(post);
     log.append(standalone, "late");
     log.moveBacklog(standalone);
+    log.appendToBacklog("late", {});
+    log.append(log.openStandalone(), "late");
     log.expire();
+    // What is due and cannot be done would wake the object again at once, for ever.
+    expect(log.expiresAt()).toBeUndefined();
     expect([...storage.exec("SELECT 1 FROM sqlite_master WHERE name = 'events_1'")]).toEqual([]);
     expect(kinds(log, post, standalone)).toEqual(["unknown", "unknown"]);
     const begun = fixture.finished("new");
