@@ -113,7 +113,7 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
     const honoured = await this.#subscribeAtSource({ [slug]: [topic] });
-    this.#own.covered(honoured, [uri]);
+    if (this.#wanted.covered(honoured, [uri])) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
       await settleWithin(owning, OWN_WAIT_MS);
       return this.#doneAt(slug);
@@ -182,8 +182,10 @@ export class EndpointSubscriptions {
     // In a new life, the fan-out first says what it announces.
     this.seen();
     this.#renewing = this.#renewing.then(() => {
-      const alone = this.#own.aloneAt(slug);
-      if (alone.length > 0) this.#inbox.add(alone.map(topicOf));
+      const missed = this.#wanted.missed(this.#own.urisAt(slug));
+      if (missed.length === 0) return;
+      this.#inbox.add(missed.map(topicOf));
+      this.#save();
     });
   }
 
@@ -325,9 +327,9 @@ export class EndpointSubscriptions {
         const way = renewal ?? (isWhole ? "replace" : "subscribe");
         const honoured = await this.#subscribeAtSource(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
+        const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         if (honoured === undefined) this.#mustRenew = true;
-        else if (this.#wanted.learn(honoured)) this.#save();
-        this.#own.covered(honoured, uris);
+        if (this.#wanted.covered(honoured, uris) || isOther) this.#save();
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
       })
       .catch(logUnexpected);

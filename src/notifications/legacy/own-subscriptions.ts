@@ -7,8 +7,6 @@
  */
 
 import { Reconciler } from "../../lib/reconciler.ts";
-import type { Interests } from "../../catalog/feeds.ts";
-import { topicOf } from "../../catalog/topics.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import type { SessionSubscriptions } from "./session-subscriptions.ts";
@@ -32,8 +30,6 @@ export class OwnSubscriptions {
   /** The servers that the client has called, or whose session is used without a call. */
   readonly #called: Set<string>;
   readonly #subscribed: Set<string>;
-  /** The resources that the fan-out does not announce, as it answered last. */
-  readonly #alone = new Set<string>();
   readonly #reconcilers = new Map<string, Reconciler<string>>();
 
   constructor(sessions: OwnSessions, wanted: Pick<SessionSubscriptions, "ownerOf" | "urisOf">) {
@@ -47,20 +43,6 @@ export class OwnSubscriptions {
   /** @returns the subscriptions of the session with a server, if that is opened anew. */
   urisAt(slug: string): readonly string[] {
     return this.#subscribed.has(slug) ? this.#wanted.urisOf(slug) : [];
-  }
-
-  /** @returns those of them that nothing else announces. */
-  aloneAt(slug: string): readonly string[] {
-    return this.urisAt(slug).filter((uri) => this.#alone.has(uri));
-  }
-
-  /** @param honoured the part of these resources that the fan-out announces; `undefined` without an answer. */
-  covered(honoured: Interests | undefined, uris: readonly string[]): void {
-    const announced = new Set(Object.values(honoured ?? {}).flat());
-    for (const uri of uris) {
-      if (announced.has(topicOf(uri))) this.#alone.delete(uri);
-      else this.#alone.add(uri);
-    }
   }
 
   /**

@@ -29,6 +29,8 @@ export interface SavedWanted {
   readonly listens?: boolean;
   /** The elicitations whose end the client is to be told of; earlier versions had none. */
   readonly asks?: readonly Topic[];
+  /** The resources that only the client's own sessions announced at some time; earlier versions had none. */
+  readonly alone?: readonly string[];
 }
 
 /** The endpoint gets and loses the servers that its person publishes. */
@@ -42,6 +44,11 @@ export class SessionSubscriptions {
   /** The server of each resource. */
   readonly #uris: Map<string, string>;
   readonly #asks: Set<Topic>;
+  /**
+   * The resources that only the client's own session at their server has announced for a time, since
+   * messages there were last missed: `false` if the fan-out announces them as well by now.
+   */
+  readonly #alone: Map<string, boolean>;
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
   #listens: boolean;
   #isListeningSaved: boolean;
@@ -51,6 +58,7 @@ export class SessionSubscriptions {
     this.#uris = new Map(saved?.uris);
     this.#listens = saved?.listens === true || saved?.lists !== undefined;
     this.#isListeningSaved = this.#listens;
+    this.#alone = new Map(saved?.alone?.map((uri) => [uri, true]));
     // The configuration may have changed since.
     this.serversChanged();
     this.#asks = new Set(saved?.asks);
@@ -64,7 +72,7 @@ export class SessionSubscriptions {
       const server = serverOf(endpoint, slug);
       return server === undefined || !mayKeep(server.resources, uri);
     });
-    for (const [uri] of gone) this.#uris.delete(uri);
+    for (const [uri] of gone) this.delete(uri);
     return gone.length > 0;
   }
 
@@ -99,6 +107,33 @@ export class SessionSubscriptions {
 
   delete(uri: string): void {
     this.#uris.delete(uri);
+    this.#alone.delete(uri);
+  }
+
+  /**
+   * @param honoured the part of these resources that the fan-out announces; `undefined` without an answer.
+   * @returns whether more resources than before depend on the client's own session.
+   */
+  covered(honoured: Interests | undefined, uris: readonly string[]): boolean {
+    const announced = new Set(Object.values(honoured ?? {}).flat());
+    const before = this.#alone.size;
+    for (const uri of uris) {
+      const isAlone = !announced.has(topicOf(uri));
+      if (this.#uris.has(uri) && (isAlone || this.#alone.has(uri))) this.#alone.set(uri, isAlone);
+    }
+    return this.#alone.size > before;
+  }
+
+  /**
+   * Messages in the client's own session were missed.
+   *
+   * @param uris the resources that it is subscribed to.
+   * @returns those whose changes nothing else has announced.
+   */
+  missed(uris: readonly string[]): readonly string[] {
+    const missed = uris.filter((uri) => this.#alone.has(uri));
+    for (const uri of missed) if (this.#alone.get(uri) === false) this.#alone.delete(uri);
+    return missed;
   }
 
   /** The client's person was asked to connect an account. @returns whether that is new. */
@@ -204,6 +239,7 @@ export class SessionSubscriptions {
       ...(this.#lists !== undefined && { lists: Object.fromEntries(this.#lists) }),
       ...(this.#listens && this.#lists === undefined && { listens: true }),
       ...(this.#asks.size > 0 && { asks: [...this.#asks] }),
+      ...(this.#alone.size > 0 && { alone: [...this.#alone.keys()] }),
     };
   }
 }

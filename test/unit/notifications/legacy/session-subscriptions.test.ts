@@ -95,7 +95,7 @@ class Scene implements NewsSource {
         limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
       },
       source: this,
-      own: this.own,
+      own: { ...this.own, saved: this.ownSaves.at(-1) ?? [] },
       isSilent: () => false,
       attributed: {
         hasOpenStream: () => this.isListening,
@@ -228,6 +228,26 @@ describe("once a tool of a server was called", () => {
     expect(Math.max(...scene.atOnce)).toBe(4);
     expect(scene.ownSaves).toEqual([["a"]]);
   });
+
+  test.for([{ when: "in the same life" }, { when: "in another life" }])(
+    "a resource that the feed announces only by now has changed when that session missed something, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Scene();
+      await scene.subscriptions.called(A);
+      await scene.subscriptions.subscribe(A, { uri: "x:" });
+      scene.honour = () => ({});
+      expect(await scene.subscriptions.subscribe(A, { uri: "y:" })).toEqual(DONE_AT_A);
+      scene.honour = (interests) => interests;
+      if (when === "in another life") scene.revive();
+      await scene.listen();
+      for (const expected of [[updated("y:")], []]) {
+        scene.delivered.length = 0;
+        scene.subscriptions.missed("a");
+        await scene.listen();
+        expect(scene.delivered).toEqual(expected);
+      }
+    },
+  );
 
   test("changes of a server that does not subscribe it come by the fan-out", async ({ expect }) => {
     const scene = new Scene();
