@@ -4,8 +4,8 @@ import type { World } from "../platform/world.ts";
 
 /** Longer than a session stays subscribed after its last message, and than anything waits. */
 export const PATIENCE_MS = 3 * 3_600_000;
-/** What is documented to look for what is over looks less often. */
-const SOON_MS = 60_000;
+/** What is documented to look for what is over does so each minute, and what keeps a running call every half. */
+const SOON_MS = 30_000;
 
 /** @returns what should not be there. */
 export function leftovers(world: World): readonly string[] {

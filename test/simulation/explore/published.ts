@@ -29,6 +29,7 @@ export function withPublished(plan: Plan, random: Random): Plan {
     ...{ person, startMs },
     era: random.pick(["legacy", "modern"] as const),
     pauseMs: random.pick([0, 20, 800]),
+    asks: random.chance(0.4),
   });
   // A second one of a person takes the name from the first.
   const second = random.chance(0.3) ? [laptopOf(0, random.pick([2000, 33_000, 40_000]))] : [];

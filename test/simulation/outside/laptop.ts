@@ -24,14 +24,11 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Door } from "./door.ts";
 import type { Ledger } from "./ledger.ts";
-import { TOOL } from "./tool.ts";
+import { LocalServer, type LocalServerHabits } from "./local-server.ts";
 
-export interface LaptopHabits {
+export interface LaptopHabits extends LocalServerHabits {
   /** Whose it is. */
   readonly person: number;
-  readonly era: "legacy" | "modern";
-  /** The longest pause before its server does the next thing, in milliseconds. */
-  readonly pauseMs: number;
   /** When it is switched on, in milliseconds from the start. */
   readonly startMs: number;
 }
@@ -42,16 +39,12 @@ const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 /** Its client may have to come back first. */
 const LOST_MS = 60_000;
-const CACHE = { ttlMs: 60_000, cacheScope: "private" };
 
 export class Laptop extends Actor {
   readonly habits: LaptopHabits;
   readonly #ledger: Ledger;
   readonly #door: Door;
-  /** The processes of the server: each has what it was asked and has not answered. */
-  readonly #channels = new Map<string, Set<unknown>>();
-  /** The calls that run. */
-  readonly #calls = new Set<string>();
+  readonly #server: LocalServer;
   #socket: SimulatedSocket | undefined;
   /** Since when the gateway serves it, in milliseconds since 1970; `undefined` while it does not. */
   welcomeAt: number | undefined;
@@ -68,6 +61,10 @@ export class Laptop extends Actor {
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#door = parts.door;
+    this.#server = new LocalServer(this, habits, parts.ledger, (channel, message) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+      this.#send({ t: "message", name: PUBLISHED, channel, body });
+    });
   }
 
   start(): void {
@@ -103,9 +100,7 @@ export class Laptop extends Actor {
   #gone(): void {
     this.#socket = undefined;
     this.welcomeAt = undefined;
-    this.#channels.clear();
-    const lost = [...this.#calls];
-    this.#calls.clear();
+    const lost = this.#server.end();
     if (lost.length > 0) this.#lost(lost);
   }
 
@@ -185,84 +180,9 @@ export class Laptop extends Actor {
     if (frame === undefined) this.#ledger.find(`${this.name} got no frame: ${text}`);
     else if (frame.t === "welcome") this.welcomeAt = this.world.scheduler.now;
     else if (frame.t === "refused") this.#ledger.find(`${this.name} is refused: ${frame.message}`);
-    else if (frame.t === "open") this.#channels.set(frame.channel, new Set());
-    else if (frame.t === "close") this.#channels.delete(frame.channel);
-    else if (frame.t === "message") this.#deliver(frame.channel, JSON.parse(frame.body) as Json);
-  }
-
-  #deliver(channel: string, message: Json): void {
-    const running = this.#channels.get(channel);
-    if (running === undefined) return;
-    const { id, method, params } = message as { id?: unknown; method?: string; params?: Json };
-    if (method === "notifications/cancelled") running.delete(params?.["requestId"]);
-    if (id === undefined || method === undefined) return;
-    running.add(id);
-    if (method === "tools/call") {
-      void this.#work({ channel, id, running, params: params ?? {} });
-      return;
-    }
-    const result = this.#answer(method, params ?? {});
-    const error = { code: -32601, message: "Method not found" };
-    this.#say(channel, { id, ...(result === undefined ? { error } : { result }) });
-  }
-
-  #answer(method: string, params: Json): Json | undefined {
-    const isModern = this.habits.era === "modern";
-    const done = isModern ? { resultType: "complete", ...CACHE } : {};
-    const capabilities = { tools: {} };
-    const serverInfo = { name: this.name, version: "1" };
-    switch (method) {
-      case "initialize":
-        return isModern
-          ? undefined
-          : { protocolVersion: params["protocolVersion"], capabilities, serverInfo };
-      case "server/discover":
-        return isModern
-          ? { ...done, supportedVersions: ["2026-07-28"], capabilities, serverInfo }
-          : undefined;
-      case "tools/list":
-        return { ...done, tools: [TOOL] };
-      case "ping":
-        return {};
-      default:
-        return undefined;
-    }
-  }
-
-  async #work(call: {
-    readonly channel: string;
-    readonly id: unknown;
-    readonly running: Set<unknown>;
-    readonly params: Json;
-  }): Promise<void> {
-    const { channel, id, running, params } = call;
-    const given = params["arguments"] as { readonly call: string; readonly events: number };
-    const progressToken = (params["_meta"] as Json | undefined)?.["progressToken"];
-    this.#ledger.ran(given.call, undefined, `p${this.habits.person}`);
-    this.#calls.add(given.call);
-    for (let count = 0; count <= given.events; count += 1) {
-      await this.sleep(this.upTo(this.habits.pauseMs));
-      // Its process is gone, or its client has cancelled.
-      if (this.#channels.get(channel) !== running) return;
-      if (!running.has(id)) {
-        this.#calls.delete(given.call);
-        return;
-      }
-      if (count === given.events) break;
-      const message = `${given.call}/${count}`;
-      this.#ledger.sent(given.call, message);
-      const progress = { progressToken, progress: count + 1, message };
-      this.#say(channel, { method: "notifications/progress", params: progress });
-    }
-    const done = this.habits.era === "modern" ? { resultType: "complete" } : {};
-    const content = [{ type: "text", text: given.call }];
-    this.#say(channel, { id, result: { ...done, content } });
-    running.delete(id);
-    this.#calls.delete(given.call);
-  }
-
-  #say(channel: string, message: Json): void {
-    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    this.#send({ t: "message", name: PUBLISHED, channel, body });
+    else if (frame.t === "open") this.#server.open(frame.channel);
+    else if (frame.t === "close") this.#server.close(frame.channel);
+    else if (frame.t === "message")
+      this.#server.deliver(frame.channel, JSON.parse(frame.body) as Json);
   }
 }
