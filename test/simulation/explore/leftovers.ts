@@ -13,8 +13,10 @@ export function leftovers(world: World): readonly string[] {
     ...(busy > 0 ? [`${name} waits for something`] : []),
     ...(hasTimers ? [`${name} has a timer`] : []),
   ]);
+  // Time stands still where nothing is left to do.
+  const elapsedMs = Math.max(world.elapsed, PATIENCE_MS);
   const wakeful = [...world.slots()]
-    .filter(({ alarm }) => alarm.times > world.elapsed / SOON_MS)
+    .filter(({ alarm }) => alarm.times > elapsedMs / SOON_MS)
     .map(({ name, alarm }) => `${name} has woken ${alarm.times} times`);
   const workers = world.isolates.flatMap(({ contexts }) =>
     [...contexts].filter(({ name }) => name.startsWith("Worker")).map(({ name }) => name),

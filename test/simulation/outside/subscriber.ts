@@ -84,7 +84,11 @@ export function readingIn(result: {
   readonly _meta?: Json;
 }): Reading | undefined {
   if (result.contents !== undefined) return numberIn(result.contents[0]?.text);
-  if (result._meta?.["edgeway/servers"] !== undefined) return "incomplete";
+  const notes = result._meta?.["edgeway/servers"] as
+    | readonly { readonly list?: string }[]
+    | undefined;
+  // Each list of a server stands for itself: a note on another one says nothing of this.
+  if (notes?.some(({ list = "tools/list" }) => list === "tools/list") === true) return "incomplete";
   return result.tools?.reduce((sum, { description }) => sum + numberIn(description), 0);
 }
 
