@@ -38,9 +38,10 @@ export class Reconciler<Key> {
     for (const key of options.unsure ?? []) this.#states.set(key, "unsure");
   }
 
-  /** @returns whether the other side holds the key; `undefined` until it has answered. */
-  verdict(key: Key): boolean | undefined {
+  /** @returns whether the other side holds the key; `undefined` while it is being asked. */
+  verdict(key: Key): boolean | "failed" | undefined {
     const state = this.#states.get(key);
+    if (state === "failed") return state;
     return state === undefined || state === "unsure" ? undefined : state === "held";
   }
 

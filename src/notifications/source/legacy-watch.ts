@@ -80,7 +80,7 @@ export class LegacyWatch implements OpenWatch {
     return this.#isReceiving;
   }
 
-  verdict(topic: Topic): boolean | undefined {
+  verdict(topic: Topic): boolean | "failed" | undefined {
     if (this.#lists === undefined) return undefined;
     if (isListTopic(topic)) return this.#lists.has(topic);
     const uri = uriOf(topic);

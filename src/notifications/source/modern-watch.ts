@@ -59,14 +59,15 @@ export class ModernWatch implements OpenWatch {
     return this.#current?.isOver === false;
   }
 
-  verdict(topic: Topic): boolean | undefined {
+  verdict(topic: Topic): boolean | "failed" | undefined {
     if (this.#isRefused) return false;
     const acknowledged = this.#current?.acknowledged;
     if (isListTopic(topic)) return acknowledged?.lists.has(topic);
     const uri = uriOf(topic);
     if (uri === undefined) return false;
     if (acknowledged?.uris.has(uri) === true) return true;
-    if (this.#culprits.has(uri) || this.#failed.has(uri)) return false;
+    if (this.#failed.has(uri)) return "failed";
+    if (this.#culprits.has(uri)) return false;
     return this.#current?.asked.has(uri) === true ? false : undefined;
   }
 

@@ -39,7 +39,7 @@ export type WatchVerdict =
   | "unannounced"
   /** It has not answered yet. */
   | "pending"
-  /** It cannot be reached; it is asked when it is back. */
+  /** It cannot be reached, or did not answer; it is asked again. */
   | "unreachable";
 
 /** One watch, from its opening to its end. */
@@ -76,6 +76,7 @@ export class ServerWatch {
 
   verdict(topic: Topic): WatchVerdict {
     const verdict = this.#standing?.verdict(topic);
+    if (verdict === "failed") return "unreachable";
     if (verdict !== undefined) return verdict ? "announced" : "unannounced";
     if (this.#isRefused()) return "unannounced";
     return this.#attempt === undefined ? "unreachable" : "pending";

@@ -46,8 +46,11 @@ export type WatchEnd =
   | "refused";
 
 export interface OpenWatch {
-  /** @returns whether the server will announce this; `undefined` while it has not answered. */
-  verdict(topic: Topic): boolean | undefined;
+  /**
+   * @returns whether the server will announce this; `undefined` while it is being asked; `"failed"` when there was
+   *   no answer, and `retry` asks again.
+   */
+  verdict(topic: Topic): boolean | "failed" | undefined;
   /** The server's notifications are being received. */
   readonly isReceiving: boolean;
   /** @param uris resources that have become wanted, or are no longer wanted. */

@@ -163,6 +163,26 @@ describe("what is promised", () => {
     expect(await manager.upstream.sessions()).toHaveLength(2);
   });
 
+  test("is kept when it is asked for again while the server does not answer", async ({
+    expect,
+  }) => {
+    const manager = await begin();
+    await manager.add(0, A);
+    await manager.upstream.script({
+      server: "legacy",
+      reactions: { [SUBSCRIBE]: [{ status: 503 }] },
+    });
+    await manager.upstream.forget();
+    await manager.upstream.hangUp();
+    await manager.upstream.receives(SUBSCRIBE, 2);
+    // A session has come back, and its branch has restarted.
+    expect(await manager.add(0, A)).toEqual([A]);
+    await until(async () => {
+      await manager.run((held) => held.wake());
+      return manager.publishedTo(0).includes(A) || undefined;
+    }, "the resource to be announced");
+  });
+
   test("is asked for with few requests at a time", async ({ expect }) => {
     const held = { ...jsonOf({ result: {} }), heldBy: "answers" };
     const manager = await begin({

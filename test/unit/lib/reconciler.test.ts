@@ -121,7 +121,7 @@ describe("a reconciler", () => {
     const { reconciler, asked } = world;
     world.answer = () => Promise.reject(new Error("no answer"));
     await world.want("a", "b");
-    expect([reconciler.verdict("a"), reconciler.verdict("b")]).toEqual([false, false]);
+    expect([reconciler.verdict("a"), reconciler.verdict("b")]).toEqual(["failed", "failed"]);
     await world.want("a", "b");
     expect(asked).toHaveLength(2);
     world.answer = (line) => line !== "+b";

@@ -51,7 +51,7 @@ class Server {
 }
 
 /** Those that have a verdict. */
-function answered(watch: ModernWatch, uris: Iterable<string>): readonly boolean[] {
+function answered(watch: ModernWatch, uris: Iterable<string>): readonly (boolean | "failed")[] {
   return [...uris]
     .map((uri) => watch.verdict(topicOf(uri)))
     .filter((verdict) => verdict !== undefined);
