@@ -208,5 +208,27 @@ export const DELIBERATE: readonly Fault[] = [
       },
     ],
   },
+  {
+    name: "streams that have ended are not pushed out",
+    area: "sessions",
+    edits: [
+      {
+        file: "src/sessions/log/stream-index.ts",
+        find: "for (const meta of order.slice(0, excess)) this.forget(meta);",
+        replace: "void order;",
+      },
+    ],
+  },
+  {
+    name: "a call goes on when its stream has outgrown its quota",
+    area: "sessions",
+    edits: [
+      {
+        file: "src/sessions/log/stream-index.ts",
+        find: "if (!isEndless) return false;",
+        replace: "if (!isEndless) return true;",
+      },
+    ],
+  },
   ...OF_PEOPLE,
 ];

@@ -1,6 +1,7 @@
-/** What is left when everybody has gone and every limit has passed: nothing that runs. */
+/** What is left when everybody has gone and every limit has passed: nothing that runs, and no events. */
 
 import type { World } from "../platform/world.ts";
+import { keptTooLong } from "./quotas.ts";
 
 /** Longer than a session stays subscribed after its last message, and than anything waits. */
 export const PATIENCE_MS = 3 * 3_600_000;
@@ -23,5 +24,11 @@ export function leftovers(world: World): readonly string[] {
   );
   // The stream of a server of HTTP+SSE is its session, which lasts as long as the client's.
   const connections = [...world.network.open].filter(({ label }) => !label.includes(" /sse "));
-  return [...lives, ...wakeful, ...workers, ...connections.map(({ label }) => label)];
+  return [
+    ...lives,
+    ...wakeful,
+    ...workers,
+    ...connections.map(({ label }) => label),
+    ...keptTooLong(world),
+  ];
 }

@@ -16,3 +16,8 @@ export function withPeople(plan: Plan, random: Random): Plan {
   }));
   return { ...plan, clients, intruders };
 }
+
+/** Accounts and keys are people's, who sign in. */
+export function hasPeople({ vendor, clients }: Plan): boolean {
+  return vendor !== undefined || clients.some(({ person }) => person !== undefined);
+}

@@ -11,10 +11,12 @@ import type { Login } from "../outside/guarded.ts";
 import type { VendorHabits } from "../outside/vendor.ts";
 import { Random } from "../platform/random.ts";
 import type { IntruderHabits } from "../outside/intruder.ts";
+import type { Quotas } from "../outside/quotas.ts";
 import { withAccounts } from "./guarded.ts";
 import { withHandOvers } from "./hand-overs.ts";
 import { type Order, orderOf } from "./orders.ts";
 import { sized } from "./sizes.ts";
+import { withSmallQuotas } from "./small-quotas.ts";
 import { withPeople } from "./people.ts";
 import { withPublished } from "./published.ts";
 
@@ -103,6 +105,8 @@ export interface Plan {
   readonly laptops?: readonly LaptopHabits[];
   /** Without one, every lane that can go on is as likely. */
   readonly order?: Order;
+  /** Of what a session keeps, where they are not as usual. */
+  readonly limits?: Quotas;
   /** When everybody has gone, time goes on until every limit has passed. */
   readonly isFollowed?: boolean;
 }
@@ -145,7 +149,7 @@ function accountsPlanOf(seed: number): Plan {
 }
 
 export function planOf(seed: number): Plan {
-  const plan = mixedPlanOf(seed);
+  const plan = withSmallQuotas(mixedPlanOf(seed), new Random(seed * 9341 + 37));
   // A vault keeps what its people have connected.
   const isFollowed = plan.vendor === undefined && new Random(seed * 8693 + 31).chance(0.03);
   return isFollowed ? { ...plan, isFollowed } : plan;

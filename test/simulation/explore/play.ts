@@ -21,7 +21,9 @@ import { callOnce, publishedFacts } from "./calls-of-published.ts";
 import { leftovers, PATIENCE_MS } from "./leftovers.ts";
 import { isHit, isMoment } from "./moments.ts";
 import { chooseBy, lagBy } from "./orders.ts";
+import { hasPeople } from "./people.ts";
 import { type FaultKind, JUMPS, type Plan } from "./plan.ts";
+import { watchQuotas } from "./quotas.ts";
 
 export interface Played {
   readonly findings: readonly string[];
@@ -81,6 +83,7 @@ export async function play(
     vars: {
       ...(hasPeople(plan) ? SIGN_IN : { AUTH_MODE: "none" }),
       ...(plan.laptops === undefined ? {} : { PUBLISHING: "on" }),
+      ...(plan.limits === undefined ? {} : { LIMITS: plan.limits }),
       get MCP_SERVERS() {
         return upstreams;
       },
@@ -91,6 +94,7 @@ export async function play(
     ...(observe === undefined ? {} : { observe }),
     delayMs: plan.delayMs,
   });
+  const quotas = watchQuotas(plan.limits, world, ledger);
   const servers = plan.servers.map((habits, index) => {
     const name = `server${index}`;
     const server =
@@ -196,6 +200,7 @@ export async function play(
   // What was promised in that time is still read.
   const hasRead = (): boolean => ledger.changes.isSettled();
   await world.run({ untilMs: world.elapsed + READ_MS, isOver: hasRead });
+  quotas?.look();
   const isCalm = met.length === 0 && !hasUpheaval(plan);
   ledger.close(isCalm);
   if (isCalm && vendor?.hasRepeated === true)
@@ -228,11 +233,6 @@ function hasUpheaval({ holders = [], laptops = [], vendor }: Plan): boolean {
   const owners = new Set(laptops.map(({ person }) => person));
   const hasEnds = holders.some(({ ends }) => ends === true);
   return hasEnds || vendor?.isBusy === true || owners.size < laptops.length;
-}
-
-/** Accounts and keys are people's, who sign in. */
-function hasPeople({ vendor, clients }: Plan): boolean {
-  return vendor !== undefined || clients.some(({ person }) => person !== undefined);
 }
 
 /** @returns what broke, if there was anything of the kind. */

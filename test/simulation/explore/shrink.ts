@@ -51,6 +51,10 @@ function* smaller(plan: Plan): Generator<Plan> {
       yield { ...plan, clients: clients.with(index, { ...client, ...change }) };
     }
   }
+  for (const name of Object.keys(plan.limits ?? {})) {
+    const limits = Object.entries(plan.limits ?? {}).filter(([each]) => each !== name);
+    yield { ...plan, limits: Object.fromEntries(limits) };
+  }
   if (plan.order !== undefined) {
     const { order: _none, ...rest } = plan;
     yield rest;

@@ -109,7 +109,7 @@ function got(who: string, json: string): string {
       return `${who} gets the call ${call}, and is to send ${events} events before its result`;
     }
     case "notifications/progress":
-      return `${who} gets the event ${params?.message ?? ""}`;
+      return `${who} gets the event ${params?.message?.split(" ")[0] ?? ""}`;
     case "elicitation/create":
       return `${who} is asked ${params?.message ?? ""}`;
     case undefined: {
@@ -133,13 +133,14 @@ export function sentenceOf(text: string): string | undefined {
 }
 
 /** Who takes part, and what is special. */
-export function cast({ clients, servers, order, faults }: Plan): string {
+export function cast({ clients, servers, order, faults, limits = {} }: Plan): string {
   const lines = [
     ...servers.map((each, index) => `server${index}: ${each.era}`),
     ...clients.map(
       (each, index) =>
         `client${index}: ${each.era}, calls server${each.server} ${each.calls} times, for up to ${each.events} events each`,
     ),
+    ...Object.entries(limits).map(([name, limit]) => `${name}: ${limit}`),
     ...(order?.kind === "slow"
       ? [`slow, by up to ${order.ms} ms: whatever has "${order.what.join('" or "')}" in its name`]
       : []),

@@ -7,6 +7,7 @@ import type { Connection } from "../platform/network.ts";
 import type { Json } from "./actor.ts";
 import type { Belonging } from "./belongings.ts";
 import { ChangeLedger } from "./changes.ts";
+import type { QuotaModel } from "./quotas.ts";
 
 /** How a call ended for its client. */
 export type End =
@@ -38,6 +39,7 @@ export interface Call {
   readonly arrived: string[];
   readonly ends: End[];
   error?: string;
+  /** Its server has sent the result. */
   hasAnswered: boolean;
 }
 
@@ -72,6 +74,8 @@ export class Ledger {
   };
   /** When objects and machines died, in milliseconds since 1970. */
   readonly deaths: number[] = [];
+  /** Where the limits of what a session keeps are small. */
+  quotas?: QuotaModel;
   readonly #writingMs: number;
 
   /**
@@ -150,6 +154,11 @@ export class Ledger {
     this.calls.get(name)?.sent.push(text);
   }
 
+  sentResult(name: string): void {
+    const call = this.calls.get(name);
+    if (call !== undefined) call.hasAnswered = true;
+  }
+
   /** A server broke the rules: it sent an event again. */
   sentAgain(text: string): void {
     if (text.endsWith("?")) this.question(text).isRepeated = true;
@@ -188,6 +197,8 @@ export class Ledger {
   ended(name: string, end: End, error?: string): void {
     const call = this.calls.get(name);
     if (call === undefined) return;
+    const fault = error === undefined ? undefined : this.quotas?.fault(call, error);
+    if (fault !== undefined) this.find(fault);
     call.ends.push(end);
     if (error !== undefined) call.error = error;
     if (call.ends.length > 1) this.find(`${name} ended ${call.ends.length} times`);
@@ -232,7 +243,8 @@ export class Ledger {
     for (const call of this.calls.values()) {
       this.#closeCall(call);
       const [end] = call.ends;
-      if (isCalm && (end === "error" || end === "unknown")) {
+      const isExplained = end === "error" && this.quotas?.explains(call) === true;
+      if (isCalm && !isExplained && (end === "error" || end === "unknown")) {
         this.find(`${call.name}: ${end}, though nothing was broken: ${call.error ?? ""}`);
       }
     }
@@ -266,7 +278,9 @@ export class Ledger {
         `the answer to ${question.name} was taken, and neither arrived nor was said to be lost`,
       );
     }
-    if (end === "error" && call.isKept && call.canResume && this.#wasWrittenDown(call)) {
+    const isExplained = this.quotas?.explains(call) === true;
+    const hasNoExcuse = call.isKept && call.canResume && !isExplained;
+    if (end === "error" && hasNoExcuse && this.#wasWrittenDown(call)) {
       this.find(
         `${name} ended in an error, though its server keeps everything: ${call.error ?? ""}`,
       );

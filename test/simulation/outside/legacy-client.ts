@@ -21,6 +21,8 @@ export interface LegacyClientHabits extends SubscribeHabits {
   readonly listens: boolean;
   readonly calls: number;
   readonly events: number;
+  /** The characters by which each event is longer. */
+  readonly text?: number;
   /** Makes its calls at once, and not one after another. */
   readonly isHasty: boolean;
   /** The longest pause between two calls, in milliseconds. */
@@ -114,14 +116,19 @@ export class LegacyClient extends Actor {
   /** Holds the standalone stream, and takes it up for as long as the client lives. */
   async #listen(): Promise<void> {
     let last: string | undefined;
+    const since = this.world.scheduler.now;
     for (let tries = 0; tries < 200 && !this.isDone; tries += 1) {
       try {
+        this.#ledger.quotas?.opens(this.name);
         const response = await this.#session.get(last);
         if (response.status !== 200) {
           this.note(`its standalone stream is answered ${response.status}`);
           if (response.status < 500) {
             // With a clock that jumps, the events after its place are over.
-            if (last === undefined || !this.#ledger.hasClockJumped) return;
+            const { hasClockJumped, quotas } = this.#ledger;
+            const text = await response.text().catch(() => "");
+            const isLost = quotas?.mayLosePlace(this.name, since, text) === true;
+            if (last === undefined || !(hasClockJumped || isLost)) return;
             last = undefined;
           }
         } else {
@@ -154,6 +161,7 @@ export class LegacyClient extends Actor {
 
   /** Asks for what may be asked for again. @returns `undefined` where there is no result. */
   async #ask(method: string, params: Json): Promise<Json | undefined> {
+    this.#ledger.quotas?.opens(this.name);
     const id = `${this.name}:${this.world.scheduler.number(this.name)}`;
     let answer: Json | undefined;
     this.#waiting.set(id, (message) => (answer = message));
@@ -173,7 +181,10 @@ export class LegacyClient extends Actor {
     const id = this.habits.numbers === true ? index + 1 : name;
     const started = { name, client: this.name, server, canResume: true, isKept };
     this.#ledger.begin({ ...started, startedAt: this.world.scheduler.now });
-    const given = { call: name, events: this.world.random.below(this.habits.events + 1) };
+    this.#ledger.quotas?.opens(this.name);
+    const { events, text = 0 } = this.habits;
+    const count = { call: name, events: this.world.random.below(events + 1) };
+    const given = text === 0 ? count : { ...count, text };
     const params = {
       name: `${prefix}work`,
       arguments: given,

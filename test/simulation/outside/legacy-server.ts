@@ -10,6 +10,7 @@ import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
+import { eventText, type Work } from "./tool.ts";
 
 export interface LegacyServerHabits extends ChangeHabits {
   readonly era: "legacy";
@@ -237,20 +238,19 @@ export class LegacyServer extends Actor {
   }
 
   #work({ id, params }: Json, stream: Stream, request: Request): Promise<void> {
-    const given = params as { arguments: { call: string; events: number }; _meta?: Json };
-    const { call, events } = given.arguments;
-    this.#ledger.ran(call, connectionOf(request));
-    return this.#run({ id, call, events, token: given._meta?.["progressToken"], stream });
+    const { arguments: work, _meta } = params as { arguments: Work; _meta?: Json };
+    this.#ledger.ran(work.call, connectionOf(request));
+    return this.#run({ id, work, token: _meta?.["progressToken"], stream });
   }
 
   async #run(run: {
     readonly id: unknown;
-    readonly call: string;
-    readonly events: number;
+    readonly work: Work;
     readonly token: unknown;
     readonly stream: Stream;
   }): Promise<void> {
-    const { id, call, events, token, stream } = run;
+    const { id, work, token, stream } = run;
+    const { call, events } = work;
     const { random } = this.world;
     const askAt = this.habits.asks && random.chance(0.5) ? random.below(events + 1) : -1;
     for (let count = 0; count <= events; count += 1) {
@@ -258,19 +258,20 @@ export class LegacyServer extends Actor {
       if (count === askAt) await this.#ask(call, stream);
       if (this.habits.letsPoll && random.chance(0.2)) this.#close(stream);
       if (count === events) break;
-      const message = `${call}/${count}`;
+      const message = eventText(work, count);
       this.#ledger.sent(call, message);
       const params = { progressToken: token, progress: count + 1, message };
       this.#emit(stream, { jsonrpc: "2.0", method: "notifications/progress", params });
     }
     const result = { content: [{ type: "text", text: call }] };
     stream.isOver = this.habits.isSse !== true;
+    this.#ledger.sentResult(call);
     this.#emit(stream, { jsonrpc: "2.0", id, result });
     if (stream.isOver) this.#close(stream);
   }
 
   async #ask(call: string, stream: Stream): Promise<void> {
-    const name = `${call}?`;
+    const { name } = this.#ledger.question(`${call}?`);
     const id = `q-${this.world.scheduler.number("question")}`;
     const schema = { type: "object", properties: { value: { type: "string" } } };
     const params = { message: name, requestedSchema: schema };

@@ -7,6 +7,7 @@ import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
+import { eventText, type Work } from "./tool.ts";
 
 export interface ModernServerHabits extends ChangeHabits {
   readonly era: "modern";
@@ -129,7 +130,7 @@ export class ModernServer extends Actor {
       _meta,
       inputResponses,
     } = params as {
-      readonly arguments: { readonly call: string; readonly events: number };
+      readonly arguments: Work;
       readonly _meta?: Json;
       readonly inputResponses?: Json;
     };
@@ -154,7 +155,7 @@ export class ModernServer extends Actor {
     }
     const body = new ReadableStream<Uint8Array>({
       start: (reader) => {
-        void this.#run(reader, { id, ...given, token: _meta?.["progressToken"] });
+        void this.#run(reader, { id, work: given, token: _meta?.["progressToken"] });
       },
     });
     return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
@@ -164,12 +165,12 @@ export class ModernServer extends Actor {
     reader: ReadableStreamDefaultController<Uint8Array>,
     run: {
       readonly id: unknown;
-      readonly call: string;
-      readonly events: number;
+      readonly work: Work;
       readonly token: unknown;
     },
   ): Promise<void> {
-    const { id, call, events, token } = run;
+    const { id, work, token } = run;
+    const { call, events } = work;
     const send = (message: Json): void => {
       try {
         reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(message) })));
@@ -179,13 +180,14 @@ export class ModernServer extends Actor {
     };
     for (let count = 0; count < events; count += 1) {
       await this.sleep(this.upTo(this.habits.pauseMs));
-      const message = `${call}/${count}`;
+      const message = eventText(work, count);
       this.#ledger.sent(call, message);
       const params = { progressToken: token, progress: count + 1, message };
       send({ jsonrpc: "2.0", method: "notifications/progress", params });
     }
     await this.sleep(this.upTo(this.habits.pauseMs));
     const result = { resultType: "complete", content: [{ type: "text", text: call }] };
+    this.#ledger.sentResult(call);
     send({ jsonrpc: "2.0", id, result });
     try {
       reader.close();

@@ -1,5 +1,18 @@
 /** The tool of every simulated server: it streams so many events, and then returns the name of the call. */
 
+/** The arguments of a call. */
+export interface Work {
+  readonly call: string;
+  readonly events: number;
+  /** The characters by which each event is longer. */
+  readonly text?: number;
+}
+
+/** The text of one of its events, which names the call. */
+export function eventText({ call, text = 0 }: Work, count: number): string {
+  return `${call}/${count}${text === 0 ? "" : ` ${"x".repeat(text)}`}`;
+}
+
 export const TOOL = {
   name: "work",
   inputSchema: {

@@ -1,0 +1,103 @@
+/** What the documentation says is lost where the limits of what a session keeps are small, and nothing more. */
+
+import type { Call, Ledger } from "./ledger.ts";
+
+/** The limits that differ from what is usual, by their names in the documentation. */
+export interface Quotas {
+  readonly keptEventsPerStream?: number;
+  readonly keptBytesPerStream?: number;
+  readonly keptBytesPerSession?: number;
+  readonly keptStreamsPerSession?: number;
+  readonly retentionMinutes?: number;
+}
+
+const OUTGREW = "its stream outgrew what the gateway keeps";
+const GONE = "The events after this Last-Event-ID are gone";
+
+/** The most that is kept with an event beside its text: the message around it, and where it is taken up. */
+const AROUND_CHARS = 400;
+const MINUTE_MS = 60_000;
+
+export class QuotaModel {
+  readonly #limits: Quotas;
+  readonly #now: () => number;
+  readonly #ledger: Pick<Ledger, "calls" | "questions">;
+  /** Requests of each client whose answers may have been streams. */
+  readonly #opened = new Map<string, number>();
+
+  /** @param now in milliseconds since 1970. */
+  constructor(limits: Quotas, now: () => number, ledger: Pick<Ledger, "calls" | "questions">) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#ledger = ledger;
+  }
+
+  /** A client sends what may open a stream. */
+  opens(client: string): void {
+    this.#opened.set(client, (this.#opened.get(client) ?? 0) + 1);
+  }
+
+  /** @returns what is wrong with a call that ends in this error. */
+  fault(call: Call, error: string): string | undefined {
+    if (error.includes(OUTGREW) && !this.#hasOutgrown(call))
+      return `${call.name} is said to have outgrown its quota`;
+    if (error.includes(GONE) && !this.#mayBeGone(call.client, call.startedAt))
+      return `the events of ${call.name} are said to be gone`;
+    return undefined;
+  }
+
+  /** The error is one that the limits explain. */
+  explains(call: Call): boolean {
+    const { error = "" } = call;
+    if (error.includes(OUTGREW)) return true;
+    // A stream is pushed out when it has ended, and not before.
+    return error.includes(GONE) && (call.hasAnswered || this.#hasOutgrown(call));
+  }
+
+  /** A client's place in its standalone stream is said to be gone. @param since when it had the place. */
+  mayLosePlace(client: string, since: number, text: string): boolean {
+    return text.includes(GONE) && this.#mayBeGone(client, since);
+  }
+
+  #hasOutgrown(call: Call): boolean {
+    const {
+      keptEventsPerStream = Infinity,
+      keptBytesPerStream = Infinity,
+      keptBytesPerSession = Infinity,
+    } = this.#limits;
+    const running = [...this.#ledger.calls.values()].filter(
+      ({ client, ends }) => client === call.client && ends.every((end) => end === "unknown"),
+    );
+    return (
+      this.#eventsOf(call) > keptEventsPerStream ||
+      this.#charsOf(call) > keptBytesPerStream ||
+      [...new Set([call, ...running])].reduce((all, each) => all + this.#charsOf(each), 0) >
+        keptBytesPerSession
+    );
+  }
+
+  /** Something was pushed out of the session, or is over. */
+  #mayBeGone(client: string, since: number): boolean {
+    const {
+      keptStreamsPerSession = Infinity,
+      keptBytesPerSession = Infinity,
+      retentionMinutes = Infinity,
+    } = this.#limits;
+    const its = [...this.#ledger.calls.values()].filter((each) => each.client === client);
+    return (
+      (this.#opened.get(client) ?? 0) > keptStreamsPerSession ||
+      its.reduce((all, each) => all + this.#charsOf(each), 0) > keptBytesPerSession ||
+      this.#now() - since >= retentionMinutes * MINUTE_MS
+    );
+  }
+
+  /** With the record of the call, its question, and that the question is taken back. */
+  #eventsOf({ name, sent, repeated }: Call): number {
+    const isAsked = this.#ledger.questions.has(`${name}?`);
+    return 1 + sent.length + repeated.size + (isAsked ? 2 : 0);
+  }
+
+  #charsOf(call: Call): number {
+    return call.sent.join("").length + this.#eventsOf(call) * AROUND_CHARS;
+  }
+}
