@@ -48,11 +48,20 @@ export class Sockets extends Witness {
   webSocketClose(socket, code, reason, wasClean) {
     this.seen.push(`closed ${code} ${code === 1006 ? "" : reason} ${wasClean}`);
     if (reason === "answer me") socket.close(4009, "answered");
+    if (code === 1006) {
+      socket.send("too late");
+      this.seen.push("send does not throw");
+    }
     this.seen.push(`at the end: ${socket.readyState}, listed ${this.ctx.getWebSockets().length}`);
   }
 
   webSocketError() {
     this.seen.push("error");
+  }
+
+  /** Holds the other end of a socket of another object. */
+  async readFrom(name) {
+    await connect(this.env.SOCKETS.getByName(name));
   }
 
   closeAll(code, reason) {
@@ -209,5 +218,12 @@ export const facts = {
     await outcome(stub.abort());
     await closedAt(got);
     return [got, await again().saw(), await again().sockets()];
+  },
+  "what an object sends on a socket that broke is lost": async (stub, { env, name }) => {
+    const reader = env.SOCKETS.getByName(`${name}: its reader`);
+    await reader.readFrom(name);
+    await outcome(reader.abort());
+    // Whether the socket is closing then, or closed, nobody relies on.
+    return (await seenBy(stub, isEnd)).filter((what) => !isEnd(what));
   },
 };
