@@ -142,7 +142,7 @@ export function wireSession(
     },
     introduce: (facts) => introduceTo(facts, requestScope),
     onInitialized: (facts) => store.save({ client: facts }),
-    onListen: () => subscriptions?.listened(),
+    onListen: (hasMissed) => subscriptions?.listened(hasMissed),
   });
   const configured = (next: Config): boolean => {
     now = next;

@@ -36,8 +36,12 @@ export interface SessionOptions {
   readonly onInitialized: (client: ClientFacts) => void;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
-  /** Called when the client has opened or resumed its standalone GET stream. */
-  readonly onListen: () => void;
+  /**
+   * Called when the client has opened or resumed its standalone GET stream.
+   *
+   * @param hasMissed messages that waited for the stream are no longer kept.
+   */
+  readonly onListen: (hasMissed: boolean) => void;
   /** Called when a stream has lost its reader. */
   readonly onDetach: () => void;
 }
@@ -129,9 +133,9 @@ export class Session {
     const { asks, streams } = this.#core;
     const reader = streams.attach(place, channel);
     reader.pump();
-    streams.carryBacklog((from, to) => asks.move(from, to));
+    const hasMissed = streams.carryBacklog((from, to) => asks.move(from, to));
     this.#handOver.takeOver();
-    this.#options.onListen();
+    this.#options.onListen(hasMissed);
     return reader;
   }
 
@@ -219,7 +223,7 @@ export class Session {
       this.#options.onInitialized(client);
       this.#handOver.takeOver();
       // With HTTP+SSE, the stream is older than `initialize`.
-      if (this.#core.streams.standalone() !== undefined) this.#options.onListen();
+      if (this.#core.streams.standalone() !== undefined) this.#options.onListen(false);
     }
     await this.#core.streams.unsolicited.send(respond(id, reply));
     return { kind: "accepted" };

@@ -204,15 +204,17 @@ export class Streams {
    * Sends the messages that waited for a standalone stream on the newest one.
    *
    * @param renamed called for each question with its new id, which is its place.
+   * @returns `true` when messages that waited are no longer kept.
    */
-  carryBacklog(renamed: (from: string, to: string) => void): void {
+  carryBacklog(renamed: (from: string, to: string) => void): boolean {
     const reader = this.standalone();
-    if (reader === undefined) return;
+    if (reader === undefined) return false;
     const renaming = new Renaming(renamed);
-    this.#log.moveBacklog(reader.meta, (data, seq) =>
+    const hasLost = this.#log.moveBacklog(reader.meta, (data, seq) =>
       renaming.placed(data, formatEventId(reader.meta.id, seq)),
     );
     reader.pump();
+    return hasLost;
   }
 
   /**

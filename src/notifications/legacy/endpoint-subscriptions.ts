@@ -203,9 +203,14 @@ export class EndpointSubscriptions {
     return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(topic, "own");
   }
 
-  /** The client listens, or listens again. */
-  listened(): void {
+  /**
+   * The client listens, or listens again.
+   *
+   * @param hasLost changes that waited for it in the log are no longer kept.
+   */
+  listened(hasLost = false): void {
     this.#wanted.listen(this.#options.isSilent());
+    if (hasLost && this.isWatching) this.#inbox.goOffline();
     const hasMissed = this.#inbox.listened();
     if (!this.#wanted.isEmpty || hasMissed) this.#renew(hasMissed);
   }

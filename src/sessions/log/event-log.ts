@@ -289,13 +289,15 @@ export class EventLog {
    * Moves the waiting events to the stream that carries them from now on.
    *
    * @param placed adapts an event's data to its new place.
+   * @returns `true` when events that waited are no longer kept.
    */
   moveBacklog(
     to: StreamMeta,
     placed: (data: string, seq: number) => string = (data) => data,
-  ): void {
+  ): boolean {
     const backlog = this.#index.backlog();
-    if (backlog === undefined) return;
+    if (backlog === undefined) return false;
+    const hasLost = backlog.first > 0;
     for (let after = backlog.first; after < backlog.last;) {
       const events = this.read(backlog, after, MOVED_CHARS);
       for (const { seq, data, resumeToken } of events) {
@@ -306,6 +308,7 @@ export class EventLog {
       after = events.at(-1)?.seq ?? backlog.last;
     }
     this.#index.forget(backlog);
+    return hasLost;
   }
 
   /** Deletes events past their retention: on reading as well as by alarm, which may be late. */

@@ -178,6 +178,26 @@ test("messages that wait for a stream are moved to it once, in order, also by an
   });
 });
 
+test("a move says, also in another life, that some of what waited is no longer kept", async ({
+  expect,
+}) => {
+  await withLog(
+    (fixture) => {
+      fixture.log.appendToBacklog("a", {});
+      fixture.now += 2 * MINUTE;
+      fixture.log.expire();
+      const again = fixture.again();
+      again.appendToBacklog("b", {});
+      const [first, second] = [again.openStandalone(), again.openStandalone()];
+      expect(again.moveBacklog(first)).toBe(true);
+      expect(texts(again, first)).toEqual(["b"]);
+      again.appendToBacklog("c", {});
+      expect(again.moveBacklog(second)).toBe(false);
+    },
+    { retentionMinutes: 1 },
+  );
+});
+
 test("the resume token of an event is given to a later life only", async ({ expect }) => {
   await withLog((fixture) => {
     const { log } = fixture;

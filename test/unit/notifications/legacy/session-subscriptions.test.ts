@@ -131,9 +131,9 @@ class Scene implements NewsSource {
     await Promise.all(this.#waiting.splice(0));
   }
 
-  async listen(): Promise<void> {
+  async listen(hasLost = false): Promise<void> {
     this.isListening = true;
-    this.subscriptions.listened();
+    this.subscriptions.listened(hasLost);
     await this.settle();
   }
 
@@ -495,6 +495,20 @@ describe("a client that is away", () => {
     scene.revive();
     await scene.listen();
     expect(scene.delivered).toHaveLength(3);
+  });
+
+  test("and for which changes waited in vain learns, on its return, that everything may have changed", async ({
+    expect,
+  }) => {
+    const scene = new Scene(ALONE);
+    await scene.listen(true);
+    expect(scene.delivered).toEqual([]);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.isListening = false;
+    await scene.listen(true);
+    expect(scene.delivered).toEqual([updated("x:")]);
+    await scene.listen();
+    expect(scene.delivered).toHaveLength(1);
   });
 
   test("does not answer that it is offline while its client returns", async ({ expect }) => {
