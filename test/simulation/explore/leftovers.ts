@@ -5,8 +5,8 @@ import { keptTooLong } from "./quotas.ts";
 
 /** Longer than a session stays subscribed after its last message, and than anything waits. */
 export const PATIENCE_MS = 3 * 3_600_000;
-/** What is documented to look for what is over does so each minute, and what keeps a running call every half. */
-const SOON_MS = 30_000;
+/** A feed that has subscribers, and a session whose calls run, wake every 30 seconds. */
+const SOON_MS = 20_000;
 
 /** @returns what should not be there. */
 export function leftovers(world: World): readonly string[] {

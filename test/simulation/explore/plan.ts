@@ -168,8 +168,6 @@ function planOfKind(seed: number): Plan {
   if (new Random(seed * 2903 + 5).chance(0.1)) return accountsPlanOf(seed);
   const random = new Random(seed * 104_729 + 5);
   const plan = sized(mixtureOf(seed), new Random(seed * 5741 + 13));
-  // For subscribers, the model does not know yet which of these orders excuse a change that comes late.
-  if (plan.servers.some(({ changes = 0 }) => changes > 0)) return plan;
   const order = orderOf(random);
   const ordered = order === undefined ? plan : { ...plan, order };
   return random.chance(0.5) ? withHandOvers(ordered, random) : ordered;
