@@ -31,7 +31,7 @@ export class ActivityObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
-    const clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    const clock = new AlarmClock(ctx);
     this.#clock = clock;
     this.#watchers = new Watchers({
       open: () => ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN),

@@ -3,21 +3,29 @@
 import { count } from "../src/observability/costs.ts";
 
 export class AlarmClock {
-  readonly #storage: DurableObjectStorage;
-  readonly #waitUntil: (promise: Promise<unknown>) => void;
-  /** When the alarm fires, as far as this life of the object knows: an earlier one may have set it. */
+  readonly #ctx: DurableObjectState;
+  /** When the alarm fires. */
   #ringsAt = Infinity;
+  /** Whether it is known which alarm an earlier life has left. */
   #isKnown = false;
 
-  constructor(storage: DurableObjectStorage, waitUntil: (promise: Promise<unknown>) => void) {
-    this.#storage = storage;
-    this.#waitUntil = waitUntil;
+  /**
+   * To be made by the constructor of the object: nothing is delivered to it before the clock knows the alarm of an
+   * earlier life. So an alarm is set in the turn of what it is for, and both are written at once or not at all.
+   */
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    void ctx.blockConcurrencyWhile(async () => {
+      const earlier = (await ctx.storage.getAlarm()) ?? Infinity;
+      this.#isKnown = true;
+      if (this.#ringsAt < earlier) this.#set();
+      else this.#ringsAt = earlier;
+    });
   }
 
   /** Notes that there is no alarm: it has fired, or was deleted with all that is stored. */
   fired(): void {
     this.#ringsAt = Infinity;
-    this.#isKnown = true;
   }
 
   /** @param at milliseconds since 1970. */
@@ -29,21 +37,11 @@ export class AlarmClock {
   noLaterThan(at: number | undefined): void {
     if (at === undefined || at >= this.#ringsAt) return;
     this.#ringsAt = at;
-    this.#waitUntil(this.#set(at));
+    if (this.#isKnown) this.#set();
   }
 
-  async #set(at: number): Promise<void> {
-    if (!this.#isKnown) {
-      const earlier = await this.#storage.getAlarm();
-      this.#isKnown = true;
-      if (earlier !== null && earlier <= this.#ringsAt) {
-        this.#ringsAt = earlier;
-        return;
-      }
-    }
-    // An earlier time may have been requested meanwhile.
-    if (at > this.#ringsAt) return;
+  #set(): void {
     count("alarmsSet");
-    await this.#storage.setAlarm(at);
+    this.#ctx.waitUntil(this.#ctx.storage.setAlarm(this.#ringsAt));
   }
 }

@@ -45,7 +45,7 @@ export class AuthShardObject extends DurableObject<Env> {
     const parts = authParts(sql, config, (owner) => ctx.waitUntil(this.#askFor(owner)));
     this.#parts = parts;
     this.#leases = new Leases(ctx);
-    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = new AlarmClock(ctx);
     const retryBy = (at: number): void => this.#clock.noLaterThan(at);
     this.#accounts = new EndedUsers(sql, {
       table: "ended_accounts_1",

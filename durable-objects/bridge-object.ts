@@ -64,7 +64,7 @@ export class BridgeObject extends DurableObject<Env> {
     super(ctx, env);
     count("objectsConstructed");
     this.#followed = new FollowedConfig(ctx, env);
-    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = new AlarmClock(ctx);
     this.#store = new BridgeStore(ctx.storage);
     this.#listeners = new BridgeListeners(ctx);
     const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);

@@ -46,7 +46,7 @@ export class ConnectorObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
-    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = new AlarmClock(ctx);
     this.#person = ctx.id.name ?? ctx.storage.kv.get<string>(PERSON) ?? "";
     const loaded = loadConfig(env);
     const isOn = loaded.ok && loaded.config.isPublishingOn;

@@ -37,7 +37,7 @@ export class FanOutObject extends DurableObject<Env> {
     super(ctx, env);
     count("objectsConstructed");
     const followed = new FollowedConfig(ctx, env);
-    const clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    const clock = new AlarmClock(ctx);
     this.#clock = clock;
     this.#branch = new Branch({
       number: numberOf(env.FAN_OUT, ctx.id),

@@ -69,7 +69,7 @@ export class FeedObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
-    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = new AlarmClock(ctx);
     this.#followed = new FollowedConfig(ctx, env);
     this.#key = feedKeyOf(ctx.id);
     this.#isOff = true;

@@ -52,7 +52,7 @@ export class SessionHost {
     this.#env = env;
     this.#followed = new FollowedConfig(ctx, env);
     this.limits = this.#followed.config?.limits ?? defaultLimits();
-    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = new AlarmClock(ctx);
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
     this.#publishing = new SessionPublishing(ctx, env, this.#followed.config, this.#store);
     const onEnded = async (ended: EndedAccount): Promise<void> => this.session?.accountEnded(ended);

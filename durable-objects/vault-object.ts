@@ -53,7 +53,7 @@ export class VaultObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
-    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = new AlarmClock(ctx);
     const name = ctx.id.name ?? ctx.storage.kv.get<string>(NAME) ?? "";
     this.#name = name;
     this.#followed = new FollowedConfig(ctx, env);

@@ -56,9 +56,12 @@ export function afterDeploy<T>(
   servers: Readonly<Record<string, object>>,
   act: (next: FeedObject, state: DurableObjectState) => Promise<T>,
 ): Promise<T> {
-  return runInDurableObject(objectOf(upstream), (_instance, state) =>
-    act(new FeedObject(state, { ...env, MCP_SERVERS: JSON.stringify(servers) }), state),
-  );
+  return runInDurableObject(objectOf(upstream), async (_instance, state) => {
+    const next = new FeedObject(state, { ...env, MCP_SERVERS: JSON.stringify(servers) });
+    // What the constructor waits for.
+    await state.blockConcurrencyWhile(() => Promise.resolve());
+    return act(next, state);
+  });
 }
 
 /** How many rows there are of each table, and when the alarm rings. */
