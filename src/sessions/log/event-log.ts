@@ -153,10 +153,12 @@ export class EventLog {
    */
   note(meta: StreamMeta, resumeToken: string, isMore = false): void {
     if (!this.#index.has(meta) || (meta.resumeToken !== undefined && !isMore)) return;
+    const isKept = keptRows(meta) > 0;
+    if (isKept) meta.chars += resumeToken.length - (meta.resumeToken?.length ?? 0);
     meta.resumeToken = resumeToken;
     meta.newestAt = this.#now();
     const { last: seq, newestAt: at, chars } = meta;
-    if (keptRows(meta) > 0) this.#rows.setResumeToken(meta.id.number, seq, resumeToken);
+    if (isKept) this.#rows.setResumeToken(meta.id.number, seq, { resumeToken, chars });
     else
       this.#rows.hold({
         ...meta.id,

@@ -186,8 +186,13 @@ export class EventRows {
     this.#change(query, rowId(stream, seq));
   }
 
-  setResumeToken(stream: number, seq: number, resumeToken: string): void {
-    this.#change(`UPDATE ${TABLE} SET origin = ? WHERE id = ?`, resumeToken, rowId(stream, seq));
+  setResumeToken(
+    stream: number,
+    seq: number,
+    { resumeToken, chars }: { readonly resumeToken: string; readonly chars: number },
+  ): void {
+    const query = `UPDATE ${TABLE} SET origin = ?, chars = ? WHERE id = ?`;
+    this.#change(query, resumeToken, chars, rowId(stream, seq));
   }
 
   /** Deletes a row's data and keeps its place. */

@@ -66,6 +66,23 @@ describe("where there is no room", () => {
     );
   });
 
+  test("a resume token that takes the place of another counts, too, in this life and the next", async ({
+    expect,
+  }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const meta = log.openPost("[1]", "t");
+        log.note(meta, "t".repeat(50), true);
+        expect(log.append(meta, "x")).toBeUndefined();
+        const [found] = fixture.again().streams();
+        expect(found?.chars).toBe(3 + 50);
+        expect(found?.trimmedChars).toBe(0);
+      },
+      { keptBytesPerStream: 100 },
+    );
+  });
+
   test("in a live stream, an event is refused, and an answer is accepted", async ({ expect }) => {
     await withLog(
       (fixture) => {
