@@ -14,11 +14,13 @@ import type { IntruderHabits } from "../outside/intruder.ts";
 import type { Quotas } from "../outside/quotas.ts";
 import { withAccounts } from "./guarded.ts";
 import { withHandOvers } from "./hand-overs.ts";
+import { withNews } from "./news.ts";
 import { type Order, orderOf } from "./orders.ts";
 import { sized } from "./sizes.ts";
 import { withSmallQuotas } from "./small-quotas.ts";
 import { withPeople } from "./people.ts";
 import { withPublished } from "./published.ts";
+import { withQuestions } from "./questions.ts";
 
 export const FAULTS = [
   "cut-client", // a client's connection breaks
@@ -161,7 +163,14 @@ function mixedPlanOf(seed: number): Plan {
   if (plan.clients.length === 0) return plan;
   if (random.chance(0.1)) return withPeople(plan, random);
   if (random.chance(0.06)) return withAccounts(plan, random);
-  return random.chance(0.08) ? withPublished(plan, random) : plan;
+  if (random.chance(0.08)) return withPublished(plan, random);
+  return narrow(plan, new Random(seed * 6737 + 41));
+}
+
+/** In some plans, everything happens at the few moments that some defects need. */
+function narrow(plan: Plan, random: Random): Plan {
+  if (random.chance(0.06)) return withQuestions(plan, random);
+  return random.chance(0.06) ? withNews(plan, random) : plan;
 }
 
 function planOfKind(seed: number): Plan {

@@ -9,7 +9,7 @@ type Server = Plan["servers"][number];
 /** @param change what is different about the client. */
 export function quietClient(
   client: Client,
-  change: Pick<Client, "server" | "numbers"> & { readonly person: number; readonly restMs: number },
+  change: Pick<Client, "server" | "numbers" | "person"> & { readonly restMs: number },
 ): Client {
   switch (client.era) {
     case "sse":

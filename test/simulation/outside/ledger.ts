@@ -51,6 +51,10 @@ export interface Question {
   isAccepted: boolean;
   /** How often its answer reached the server. */
   answers: number;
+  /** What reached the server was the client's, and not an error of the gateway. */
+  hasResult: boolean;
+  /** The client was told that nobody waits for the answer any more. */
+  isWithdrawn: boolean;
   /** The server sent the same question again by itself. */
   isRepeated: boolean;
 }
@@ -207,7 +211,10 @@ export class Ledger {
   question(name: string): Question {
     let question = this.questions.get(name);
     if (question === undefined) {
-      question = { name, shown: 0, isAccepted: false, answers: 0, isRepeated: false };
+      question = {
+        ...{ name, shown: 0, isAccepted: false, answers: 0 },
+        ...{ hasResult: false, isWithdrawn: false, isRepeated: false },
+      };
       this.questions.set(name, question);
     }
     return question;
@@ -225,11 +232,17 @@ export class Ledger {
     this.question(name).shown += 1;
   }
 
+  /** The client was sent `notifications/cancelled` for the question. */
+  withdrawn(name: string): void {
+    this.question(name).isWithdrawn = true;
+  }
+
   /** The server got an answer to its question. */
   answered(name: string, answer: unknown): void {
     const text = JSON.stringify(answer);
     if (text.includes("intruded")) this.find(`${name} was answered with ${text}`);
     const question = this.question(name);
+    question.hasResult ||= (answer as Json | undefined)?.["result"] !== undefined;
     if ((question.answers += 1) > 1) this.find(`${name} was answered ${question.answers} times`);
   }
 
@@ -240,6 +253,11 @@ export class Ledger {
    */
   close(isCalm: boolean): void {
     this.changes.close();
+    for (const { name, hasResult, isWithdrawn, isRepeated } of this.questions.values()) {
+      // A question that its server repeats is another to the gateway.
+      if (hasResult && isWithdrawn && !isRepeated)
+        this.find(`the question ${name} was withdrawn, whose server has the answer`);
+    }
     for (const call of this.calls.values()) {
       this.#closeCall(call);
       const [end] = call.ends;

@@ -47,6 +47,8 @@ export class LegacyClient extends Actor {
   readonly #subscriber: LegacySubscriber | undefined;
   /** Those who wait for an answer, by the id of their request. */
   readonly #waiting = new Map<unknown, (answer: Json) => void>();
+  /** Those that it was asked, by the ids of their requests. */
+  readonly #questions = new Map<unknown, string>();
   /** Of events on the standalone stream. */
   readonly #seen = new Set<string>();
   isDone = false;
@@ -250,6 +252,9 @@ export class LegacyClient extends Actor {
       }
     } else if (method === "elicitation/create") {
       void this.#answer(id, questionIn(params["message"]));
+    } else if (method === "notifications/cancelled") {
+      const question = this.#questions.get(params["requestId"]);
+      if (question !== undefined) this.#ledger.withdrawn(question);
     } else if (method === undefined && id === call && call !== undefined) {
       this.#waiting.get(id)?.(message);
       return true;
@@ -258,6 +263,7 @@ export class LegacyClient extends Actor {
   }
 
   async #answer(id: unknown, question: string): Promise<void> {
+    this.#questions.set(id, question);
     this.#ledger.shown(question);
     this.#ledger.has({ kind: "question", client: this.name, id });
     await this.sleep(this.upTo(500));
