@@ -10,8 +10,9 @@ import type { Plan } from "./plan.ts";
 const DEATHS = [
   // Before the feed has written down who wants what.
   { where: "FeedObject", moment: "FanOutObject…FeedObject…watch…arrives" },
-  { where: "FeedObject", moment: "FanOutObject…FeedObject…watch…arrives" },
   // What the feed publishes next arrives at a life without listeners.
+  { where: "FanOutObject", moment: "FeedObject…GET /mcp…a chunk arrives" },
+  { where: "FanOutObject", moment: "FeedObject…GET /mcp…a chunk arrives" },
   { where: "FanOutObject", moment: "FeedObject…GET /mcp…a chunk arrives" },
   { where: "FanOutObject", moment: "FeedObject…POST /mcp…a chunk arrives" },
   { where: "FanOutObject", moment: "FeedObject…writes are confirmed" },
@@ -34,7 +35,7 @@ export function withNews(plan: Plan, random: Random): Plan {
           ...({ era: "legacy", hasSessions: true, hasEventIds: true, primes: true } as const),
           ...{ letsPoll: false, asks: false, repeats: false, pauseMs: 0, ...changes },
         };
-  const isModern = random.chance(0.6);
+  const isModern = random.chance(0.5);
   const usual = {
     ...{ server: 0, calls: 1, events: 0, isHasty: false },
     reconnectMs: random.pick([0, 9]),
@@ -47,9 +48,9 @@ export function withNews(plan: Plan, random: Random): Plan {
       };
   const faults = Array.from({ length: random.pick([1, 1, 2]) }, () => ({
     kind: "crash" as const,
-    ...random.pick(isModern ? DEATHS : [...DEATHS, ...DEATHS_AFTER]),
+    ...random.pick(isModern ? DEATHS : [...DEATHS, ...DEATHS_AFTER, ...DEATHS_AFTER]),
     count: 1 + random.below(random.pick([1, 2, 6])),
-    later: random.below(4),
+    later: random.below(random.pick([1, 4])),
     times: random.pick([1, 1, 4]),
   }));
   const delayMs = random.pick([0, 30, 400]);

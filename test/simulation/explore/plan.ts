@@ -169,8 +169,8 @@ function mixedPlanOf(seed: number): Plan {
 
 /** In some plans, everything happens at the few moments that some defects need. */
 function narrow(plan: Plan, random: Random): Plan {
-  if (random.chance(0.06)) return withQuestions(plan, random);
-  return random.chance(0.06) ? withNews(plan, random) : plan;
+  if (random.chance(0.03)) return withQuestions(plan, random);
+  return random.chance(0.1) ? withNews(plan, random) : plan;
 }
 
 function planOfKind(seed: number): Plan {

@@ -28,7 +28,8 @@ export function withQuestions(plan: Plan, random: Random): Plan {
   // Nothing is lost with a life, since its servers keep their sessions and streams.
   const server = {
     ...({ era: "legacy", hasSessions: true, hasEventIds: true, primes: true } as const),
-    ...{ letsPoll: random.chance(0.2), asks: true, repeats: false },
+    ...{ letsPoll: random.chance(0.2), repeats: false },
+    asks: random.pick([true, "first"] as const),
     pauseMs: random.pick([20, 100]),
   };
   const clients = plan.clients.slice(0, 1).map((client) => ({

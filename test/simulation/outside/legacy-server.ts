@@ -22,8 +22,8 @@ export interface LegacyServerHabits extends ChangeHabits {
   readonly primes: boolean;
   /** Closes some streams before their answer, so that the client polls. */
   readonly letsPoll: boolean;
-  /** Asks its client in some calls. */
-  readonly asks: boolean;
+  /** Asks its client in some calls, or first of all in every call. */
+  readonly asks: boolean | "first";
   /** Sends some messages a second time when a stream is resumed. */
   readonly repeats: boolean;
   /** Speaks HTTP+SSE of 2024-11-05: one stream carries everything, and is the session. */
@@ -252,7 +252,9 @@ export class LegacyServer extends Actor {
     const { id, work, token, stream } = run;
     const { call, events } = work;
     const { random } = this.world;
-    const askAt = this.habits.asks && random.chance(0.5) ? random.below(events + 1) : -1;
+    const { asks } = this.habits;
+    const some = asks === true && random.chance(0.5) ? random.below(events + 1) : -1;
+    const askAt = asks === "first" ? 0 : some;
     for (let count = 0; count <= events; count += 1) {
       await this.sleep(this.upTo(this.habits.pauseMs));
       if (count === askAt) await this.#ask(call, stream);
