@@ -37,7 +37,8 @@ export function withNews(plan: Plan, random: Random): Plan {
         };
   const isModern = random.chance(0.5);
   const usual = {
-    ...{ server: 0, calls: 1, events: 0, isHasty: false },
+    // A session without a call hears of a resource on one way.
+    ...{ server: 0, calls: isModern ? 1 : 0, events: 0, isHasty: false },
     reconnectMs: random.pick([0, 9]),
   };
   const client: Plan["clients"][number] = isModern

@@ -14,13 +14,12 @@ import type { IntruderHabits } from "../outside/intruder.ts";
 import type { Quotas } from "../outside/quotas.ts";
 import { withAccounts } from "./guarded.ts";
 import { withHandOvers } from "./hand-overs.ts";
-import { withNews } from "./news.ts";
+import { narrowed } from "./narrowed.ts";
 import { type Order, orderOf } from "./orders.ts";
 import { sized } from "./sizes.ts";
 import { withSmallQuotas } from "./small-quotas.ts";
 import { withPeople } from "./people.ts";
 import { withPublished } from "./published.ts";
-import { withQuestions } from "./questions.ts";
 
 export const FAULTS = [
   "cut-client", // a client's connection breaks
@@ -164,13 +163,7 @@ function mixedPlanOf(seed: number): Plan {
   if (random.chance(0.1)) return withPeople(plan, random);
   if (random.chance(0.06)) return withAccounts(plan, random);
   if (random.chance(0.08)) return withPublished(plan, random);
-  return narrow(plan, new Random(seed * 6737 + 41));
-}
-
-/** In some plans, everything happens at the few moments that some defects need. */
-function narrow(plan: Plan, random: Random): Plan {
-  if (random.chance(0.03)) return withQuestions(plan, random);
-  return random.chance(0.1) ? withNews(plan, random) : plan;
+  return narrowed(plan, new Random(seed * 6737 + 41));
 }
 
 function planOfKind(seed: number): Plan {

@@ -26,9 +26,10 @@ interface Subscription {
 /**
  * Where something broke that hides changes, or tells what was told before: in the watch on a server, or by a clock
  * that jumps; in the stream of a client that listens, inside of the gateway; or in a session, which hears of a resource
- * on two ways.
+ * on two ways once its client has called. Where the fan-out dies, the second may be later than the second within
+ * which the gateway takes two reports for one.
  */
-type Gap = "every" | "listening" | "session";
+type Gap = "every" | "listening" | "session" | "fan-out";
 
 /** The topic of the list of tools: its version is the sum of those of all servers. */
 export const TOOLS = "tools";
@@ -46,6 +47,7 @@ export class ChangeLedger {
   /** When each version came, in milliseconds. */
   readonly #changedAt = new Map<string, number[]>();
   readonly #gaps = new Set<Gap>();
+  readonly #callers = new Set<string>();
   readonly #subscriptions = new Map<string, Subscription>();
 
   /** @param slowMs how much longer news may take. */
@@ -66,6 +68,11 @@ export class ChangeLedger {
 
   gap(where: Gap): void {
     this.#gaps.add(where);
+  }
+
+  /** The client's own session with the server hears of changes, too. */
+  called(client: string): void {
+    this.#callers.add(client);
   }
 
   /** The client asks to be told, and may be told from now on. */
@@ -136,9 +143,13 @@ export class ChangeLedger {
     for (const each of this.#subscriptions.values()) {
       const { client, topic, heard, since, isListening } = each;
       const changes = this.versionOf(topic) - since;
+      const hasTwoWays = topic !== TOOLS && this.#callers.has(client);
       const mayRepeat =
         this.#gaps.has("every") ||
-        (isListening ? this.#gaps.has("listening") : topic !== TOOLS && this.#gaps.has("session"));
+        (isListening
+          ? this.#gaps.has("listening")
+          : topic !== TOOLS && this.#gaps.has("session")) ||
+        (!isListening && hasTwoWays && this.#gaps.has("fan-out"));
       if (each.isTooMany && !mayRepeat)
         this.#find(`${client} was told ${heard} times of ${changes} changes of ${topic}`);
     }

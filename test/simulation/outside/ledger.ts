@@ -7,6 +7,7 @@ import type { Connection } from "../platform/network.ts";
 import type { Json } from "./actor.ts";
 import type { Belonging } from "./belongings.ts";
 import { ChangeLedger } from "./changes.ts";
+import { isWithdrawnInVain, type Question, questionNamed } from "./question.ts";
 import type { QuotaModel } from "./quotas.ts";
 
 /** How a call ended for its client. */
@@ -41,22 +42,6 @@ export interface Call {
   error?: string;
   /** Its server has sent the result. */
   hasAnswered: boolean;
-}
-
-export interface Question {
-  readonly name: string;
-  /** How often the client was shown it. */
-  shown: number;
-  /** Its answer was taken with 202. */
-  isAccepted: boolean;
-  /** How often its answer reached the server. */
-  answers: number;
-  /** What reached the server was the client's, and not an error of the gateway. */
-  hasResult: boolean;
-  /** The client was told that nobody waits for the answer any more. */
-  isWithdrawn: boolean;
-  /** The server sent the same question again by itself. */
-  isRepeated: boolean;
 }
 
 /** The most that the gateway needs to write down where a server's stream is taken up. */
@@ -107,6 +92,8 @@ export class Ledger {
       this.changes.gap("every");
     else if (what.some((name) => /^(?:FanOutObject|Worker)/.test(name)))
       this.changes.gap("listening");
+    if (kind !== "sleep" && what.some((name) => name.startsWith("FanOutObject")))
+      this.changes.gap("fan-out");
   }
 
   /** A client has something that is of use to it alone. */
@@ -125,6 +112,7 @@ export class Ledger {
       hasAnswered: false,
     };
     this.calls.set(call.name, noted);
+    this.changes.called(call.client);
     return noted;
   }
 
@@ -211,10 +199,7 @@ export class Ledger {
   question(name: string): Question {
     let question = this.questions.get(name);
     if (question === undefined) {
-      question = {
-        ...{ name, shown: 0, isAccepted: false, answers: 0 },
-        ...{ hasResult: false, isWithdrawn: false, isRepeated: false },
-      };
+      question = questionNamed(name);
       this.questions.set(name, question);
     }
     return question;
@@ -253,10 +238,9 @@ export class Ledger {
    */
   close(isCalm: boolean): void {
     this.changes.close();
-    for (const { name, hasResult, isWithdrawn, isRepeated } of this.questions.values()) {
-      // A question that its server repeats is another to the gateway.
-      if (hasResult && isWithdrawn && !isRepeated)
-        this.find(`the question ${name} was withdrawn, whose server has the answer`);
+    for (const question of this.questions.values()) {
+      if (isWithdrawnInVain(question))
+        this.find(`the question ${question.name} was withdrawn, whose server has the answer`);
     }
     for (const call of this.calls.values()) {
       this.#closeCall(call);
@@ -304,9 +288,4 @@ export class Ledger {
       );
     }
   }
-}
-
-/** At an endpoint of several servers, the gateway says who asks. */
-export function questionIn(message: unknown): string {
-  return String(message).replace(/^\[\w+\] /, "");
 }

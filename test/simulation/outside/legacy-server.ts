@@ -10,6 +10,7 @@ import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
+import { placeOfQuestion } from "./tool.ts";
 import { eventText, type Work } from "./tool.ts";
 
 export interface LegacyServerHabits extends ChangeHabits {
@@ -251,14 +252,11 @@ export class LegacyServer extends Actor {
   }): Promise<void> {
     const { id, work, token, stream } = run;
     const { call, events } = work;
-    const { random } = this.world;
-    const { asks } = this.habits;
-    const some = asks === true && random.chance(0.5) ? random.below(events + 1) : -1;
-    const askAt = asks === "first" ? 0 : some;
+    const askAt = placeOfQuestion(this.habits.asks, events, this.world.random);
     for (let count = 0; count <= events; count += 1) {
       await this.sleep(this.upTo(this.habits.pauseMs));
       if (count === askAt) await this.#ask(call, stream);
-      if (this.habits.letsPoll && random.chance(0.2)) this.#close(stream);
+      if (this.habits.letsPoll && this.world.random.chance(0.2)) this.#close(stream);
       if (count === events) break;
       const message = eventText(work, count);
       this.#ledger.sent(call, message);

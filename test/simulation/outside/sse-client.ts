@@ -6,7 +6,8 @@
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Door } from "./door.ts";
-import { type Ledger, questionIn } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+import { questionIn } from "./question.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { eventReader } from "./sse.ts";
 

@@ -13,6 +13,8 @@ export function eventText({ call, text = 0 }: Work, count: number): string {
   return `${call}/${count}${text === 0 ? "" : ` ${"x".repeat(text)}`}`;
 }
 
+import type { Random } from "../platform/random.ts";
+
 export const TOOL = {
   name: "work",
   inputSchema: {
@@ -20,3 +22,9 @@ export const TOOL = {
     properties: { call: { type: "string" }, events: { type: "integer" } },
   },
 };
+
+/** @returns after how many of so many events a call asks; -1 for one that does not. */
+export function placeOfQuestion(asks: boolean | "first", events: number, random: Random): number {
+  if (asks === "first") return 0;
+  return asks && random.chance(0.5) ? random.below(events + 1) : -1;
+}

@@ -1,0 +1,34 @@
+/** What a server asks in a call, and what came of it. */
+
+export interface Question {
+  readonly name: string;
+  /** How often the client was shown it. */
+  shown: number;
+  /** Its answer was taken with 202. */
+  isAccepted: boolean;
+  /** How often its answer reached the server. */
+  answers: number;
+  /** What reached the server was the client's, and not an error of the gateway. */
+  hasResult: boolean;
+  /** The client was told that nobody waits for the answer any more. */
+  isWithdrawn: boolean;
+  /** The server sent the same question again by itself. */
+  isRepeated: boolean;
+}
+
+export function questionNamed(name: string): Question {
+  return {
+    ...{ name, shown: 0, isAccepted: false, answers: 0 },
+    ...{ hasResult: false, isWithdrawn: false, isRepeated: false },
+  };
+}
+
+/** To the gateway, a question that its server repeats is another one. */
+export function isWithdrawnInVain({ hasResult, isWithdrawn, isRepeated }: Question): boolean {
+  return hasResult && isWithdrawn && !isRepeated;
+}
+
+/** At an endpoint of several servers, the gateway says who asks. */
+export function questionIn(message: unknown): string {
+  return String(message).replace(/^\[\w+\] /, "");
+}
