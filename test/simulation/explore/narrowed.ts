@@ -6,6 +6,6 @@ import type { Plan } from "./plan.ts";
 import { withQuestions } from "./questions.ts";
 
 export function narrowed(plan: Plan, random: Random): Plan {
-  if (random.chance(0.03)) return withQuestions(plan, random);
+  if (random.chance(0.05)) return withQuestions(plan, random);
   return random.chance(0.1) ? withNews(plan, random) : plan;
 }
