@@ -1,7 +1,6 @@
 /** Plays one plan in one world, and checks the model. */
 
 import { AccountHolder } from "../outside/account-holder.ts";
-import type { Actor } from "../outside/actor.ts";
 import { guard, SHARED } from "../outside/guarded.ts";
 import { Door, SIGN_IN } from "../outside/door.ts";
 import { Intruder } from "../outside/intruder.ts";
@@ -17,12 +16,13 @@ import type { Program } from "../platform/isolate.ts";
 import { Random } from "../platform/random.ts";
 import type { Step } from "../platform/scheduler.ts";
 import { World } from "../platform/world.ts";
+import { befall } from "./befall.ts";
 import { callOnce, publishedFacts } from "./calls-of-published.ts";
 import { leftovers, PATIENCE_MS } from "./leftovers.ts";
-import { isHit, isMoment } from "./moments.ts";
+import { isMoment } from "./moments.ts";
 import { chooseBy, lagBy } from "./orders.ts";
 import { hasPeople } from "./people.ts";
-import { type FaultKind, JUMPS, type Plan } from "./plan.ts";
+import type { FaultKind, Plan } from "./plan.ts";
 import { watchQuotas } from "./quotas.ts";
 
 export interface Played {
@@ -63,11 +63,21 @@ export interface Watching {
   readonly observe?: ((what: string) => void) | undefined;
 }
 
-export async function play(
-  plan: Plan,
-  program: Program,
-  { trace, observe }: Watching = {},
-): Promise<Played> {
+export async function play(plan: Plan, program: Program, watching: Watching = {}): Promise<Played> {
+  const findings: string[] = [];
+  const onRejection = (reason: unknown): void => {
+    findings.push(`a promise was rejected, and nobody waits for it: ${String(reason)}`);
+  };
+  process.on("unhandledRejection", onRejection);
+  try {
+    const played = await playIn(plan, program, watching);
+    return { ...played, findings: [...played.findings, ...findings] };
+  } finally {
+    process.off("unhandledRejection", onRejection);
+  }
+}
+
+async function playIn(plan: Plan, program: Program, { trace, observe }: Watching): Promise<Played> {
   const ledger = new Ledger(
     () => world.scheduler.now,
     plan.order?.kind === "slow" ? plan.order.ms : 0,
@@ -235,67 +245,4 @@ function hasUpheaval({ holders = [], laptops = [], vendor }: Plan): boolean {
   const owners = new Set(laptops.map(({ person }) => person));
   const hasEnds = holders.some(({ ends }) => ends === true);
   return hasEnds || vendor?.isBusy === true || owners.size < laptops.length;
-}
-
-/** @returns what broke, if there was anything of the kind. */
-function befall(
-  { kind, where = "", after }: Plan["faults"][number] & { readonly after: string },
-  world: World,
-  outsiders: readonly Actor[],
-): readonly string[] {
-  const { random, network } = world;
-  switch (kind) {
-    case "cut-client":
-    case "cut-inside": {
-      const isClients = kind === "cut-client";
-      const open = [...network.open].filter(
-        ({ label }) => label.startsWith("client") === isClients,
-      );
-      if (open.length === 0) return [];
-      const connection = random.pick(preferred(open, ({ label }) => isHit(label, where, after)));
-      connection.cut();
-      return [connection.label];
-    }
-    case "crash": {
-      const lives = [...world.lives()];
-      if (lives.length === 0) return [];
-      const life = random.pick(preferred(lives, ({ name }) => name.includes(where)));
-      life.die();
-      return [life.name];
-    }
-    case "sleep": {
-      const idle = [...world.lives()].filter(({ isIdle }) => isIdle);
-      if (idle.length === 0) return [];
-      const life = random.pick(preferred(idle, ({ name }) => name.includes(where)));
-      life.slot.sleep();
-      return [life.name];
-    }
-    case "isolate": {
-      const alive = world.isolates.filter(({ isAlive }) => isAlive);
-      if (alive.length === 0) return [];
-      const isolate = random.pick(alive);
-      const names = [...isolate.contexts].map(({ name }) => name);
-      isolate.end();
-      return [`isolate ${isolate.name}`, ...names];
-    }
-    case "clock": {
-      const alive = world.isolates.filter(({ isAlive }) => isAlive);
-      if (alive.length === 0) return [];
-      const isolate = random.pick(alive);
-      const ms = random.pick(JUMPS);
-      world.jump(isolate, ms);
-      return [`isolate ${isolate.name} is off by ${ms} ms`];
-    }
-    case "server": {
-      const server = random.pick(outsiders);
-      server.restart();
-      return [server.name];
-    }
-  }
-}
-
-/** @returns those of the items, or all where there are none. */
-function preferred<T>(items: readonly T[], isPreferred: (item: T) => boolean): readonly T[] {
-  const some = items.filter(isPreferred);
-  return some.length > 0 ? some : items;
 }
