@@ -72,6 +72,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   #open(request: Request): Response {
+    if (request.signal.aborted) return new Response(null, { status: 499 });
     const { claims, lastEventId, openedAt: returning } = readStreamRequest(request);
     const isNew = lastEventId === undefined;
     const session = this.#host.use(claims, isNew);
@@ -82,7 +83,8 @@ export class SessionObject extends DurableObject<Env> {
     }
     const place = session.placeFor(lastEventId);
     if ("kind" in place) return Response.json(writeOutcome(place));
-    const { socket, openedAt } = this.#readers.open(session, place, returning);
+    const { signal } = request;
+    const { socket, openedAt } = this.#readers.open(session, place, { signal, returning });
     // With HTTP+SSE, the stream is the session: it exists from here on.
     if (isNew && claims.client === undefined) this.#host.save();
     return streamResponse(socket, openedAt);

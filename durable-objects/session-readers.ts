@@ -32,6 +32,7 @@ export class SessionReaders {
   }
 
   /**
+   * @param signal of the request that asks for the stream.
    * @param returning when the client opened the stream, if its lost reader reconnects.
    * @returns the reader's end of a WebSocket that carries the frames of a stream, and the time when the
    *   client opened the stream, in milliseconds since 1970.
@@ -39,7 +40,7 @@ export class SessionReaders {
   open(
     session: Session,
     place: StreamPosition,
-    returning?: number,
+    { signal, returning }: { signal: AbortSignal; returning?: number | undefined },
   ): { socket: WebSocket; openedAt: number } {
     const openedAt = this.#openedAt(returning);
     const { 0: client, 1: server } = new WebSocketPair();
@@ -51,6 +52,11 @@ export class SessionReaders {
       ahead: 0,
     });
     this.#sockets.set(server, { channel, reader: session.attach(place, channel) });
+    // Nobody took the other end, which the platform does not tell.
+    signal.addEventListener("abort", () => {
+      server.close();
+      this.closed(server);
+    });
     return { socket: client, openedAt };
   }
 

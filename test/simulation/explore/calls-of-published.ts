@@ -23,7 +23,7 @@ export function publishedFacts(
   return {
     ...usual,
     ...{ name: SLUG, prefix: `${SLUG}__`, uris: [], isKept: false },
-    isModern: own.every(({ habits }) => habits.era === "modern"),
+    isModern: own.some(({ habits }) => habits.era === "modern"),
     isReady: () =>
       own.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),
   };

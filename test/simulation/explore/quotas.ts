@@ -145,7 +145,7 @@ class QuotaCheck {
   }
 }
 
-/** @returns what sessions still keep when every limit has passed: a row that marks a place has no text. */
+/** @returns what sessions still keep when every limit has passed: a row that marks a place, or an answer, has no text. */
 export function keptTooLong(world: World): readonly string[] {
   const slots = [...(world.namespaces.get("SESSIONS")?.slots.values() ?? [])];
   return slots.flatMap(({ name, disk, life }) => {
@@ -153,7 +153,9 @@ export function keptTooLong(world: World): readonly string[] {
     const isDeleted = storage.kv.has("deleted");
     const rows = rowsOf(storage, "events_1") as unknown as readonly EventRow[];
     const events = rows.filter(({ state }) => isDeleted || (state & EXPIRED) === 0).length;
-    const answers = rowsOf(storage, "answers_1").length;
+    const answers = rowsOf(storage, "answers_1").filter(
+      ({ reply }) => isDeleted || reply !== "",
+    ).length;
     if (life === undefined) storage.close();
     return [
       ...(events > 0 ? [`${name} keeps ${events} events`] : []),

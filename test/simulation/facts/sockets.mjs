@@ -10,7 +10,13 @@ export class Sockets extends Witness {
     this.seen.push(`made beside ${ctx.getWebSockets().length}`);
   }
 
-  fetch(request) {
+  async fetch(request) {
+    if (request.url.endsWith("late")) {
+      this.seen.push("waits");
+      request.signal.addEventListener("abort", () => this.seen.push("aborted"));
+      await meanwhile();
+      this.seen.push("accepts");
+    }
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server, ["tagged", "second"]);
     server.serializeAttachment({ mark: 1 });
@@ -211,6 +217,16 @@ export const facts = {
     webSocket.send("hello");
     await enough(3);
     return [got, before, await again().saw(), await again().marks()];
+  },
+  "only the request's signal says that nobody takes a socket": async (stub) => {
+    const gone = new AbortController();
+    const init = { headers: { upgrade: "websocket" }, signal: gone.signal };
+    const waiting = outcome(stub.fetch("http://object/late", init));
+    await seenBy(stub, (what) => what === "waits");
+    gone.abort();
+    await seenBy(stub, (what) => what === "accepts");
+    await settled();
+    return [await waiting, await stub.saw(), await stub.sockets()];
   },
   "sockets break when their object is lost": async (stub, { again }) => {
     const { got, enough } = await connect(stub);
