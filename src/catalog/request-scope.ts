@@ -40,4 +40,7 @@ export interface RequestScope {
 }
 
 /** The part of it that decides where a request goes. */
-export type RoutingScope = Pick<RequestScope, "endpoint" | "feeds" | "limits" | "waitUntil">;
+export type RoutingScope = Pick<
+  RequestScope,
+  "endpoint" | "publisher" | "feeds" | "limits" | "waitUntil"
+>;

@@ -151,7 +151,7 @@ export class Channel {
     const id = ++this.#lastId;
     const stream = {
       send: (text: string) => resolve(replyOf(JSON.parse(text) as JsonRpcResponse)),
-      end: () => undefined,
+      end: () => resolve(errorReply(ErrorCode.InternalError, "has not answered")),
     };
     this.#calls.set(idKey(id), { stream, id, progressToken: undefined, method: DISCOVER });
     if (!this.#options.send(JSON.stringify({ jsonrpc: "2.0", id, ...DISCOVERY }))) {
@@ -281,8 +281,10 @@ function isRunning({ method }: CallInFlight): boolean {
   return method !== "subscriptions/listen";
 }
 
-function fail({ stream, id }: CallInFlight, sentence: string): void {
-  stream.send(JSON.stringify(respond(id, errorReply(ErrorCode.InternalError, sentence))));
+function fail({ stream, id, method }: CallInFlight, sentence: string): void {
+  // An error in its place would say that the server is of the session era: no answer says nothing.
+  if (method !== DISCOVER)
+    stream.send(JSON.stringify(respond(id, errorReply(ErrorCode.InternalError, sentence))));
   stream.end();
 }
 

@@ -39,6 +39,12 @@ export interface Publishers {
 
 export const NOTHING_PUBLISHED: PublishedList = { version: 0, servers: [], paused: [] };
 
+/** @returns whether a public name is one that an item of a published server has at `/mcp`. */
+export function isOfPublished(publicName: string): boolean {
+  const end = publicName.indexOf("__");
+  return end > 0 && publishedName(publicName.slice(0, end)) !== undefined;
+}
+
 /** @returns the name of the server that a slug is of; `undefined` for a slug that no published server has. */
 export function publishedName(slug: string): string | undefined {
   const name = slug.startsWith(PUBLISHED_PREFIX) ? slug.slice(PUBLISHED_PREFIX.length) : "";

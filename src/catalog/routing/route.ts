@@ -13,6 +13,7 @@ import { currentCatalog, knownCatalog } from "../cache/catalogs.ts";
 import { publicIndex, shows } from "../cache/lookups.ts";
 import { type Catalog, LIST_KINDS, type ListKind, LISTS } from "../catalog.ts";
 import { type NamedKind, namingOf } from "../names/naming.ts";
+import { isOfPublished, publishedName } from "../../publishing/publisher.ts";
 import type { RoutingScope } from "../request-scope.ts";
 import { mayMeetDeny } from "../uris/judge-uri.ts";
 import { ownersOf, ResourceOwners } from "./resource-owners.ts";
@@ -101,9 +102,13 @@ async function findNamed(
   const located = naming.locate(kind, publicName);
   if (located.kind === "unknown") return reply(unknownName(kind, publicName));
   const { server } = located;
-  // Servers hide tools that can be called all the same, so most names need no list.
-  if (located.kind === "plain" && isAllowedUnlisted(server[kind], located.name)) {
-    return { kind: "found", server, name: located.name };
+  // What is meant for a machine of this person goes to no other server while that is not known here.
+  const isPublished = publishedName(server.slug) !== undefined;
+  const isElsewhere = scope.publisher !== undefined && !isPublished && isOfPublished(publicName);
+  if (located.kind === "plain" && !isElsewhere) {
+    // Servers hide tools that can be called all the same, so most names need no list.
+    const { name } = located;
+    if (isAllowedUnlisted(server[kind], name)) return { kind: "found", server, name };
   }
 
   const nameIn = (catalog: Catalog): string | undefined => {

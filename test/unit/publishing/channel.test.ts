@@ -23,6 +23,18 @@ const asked: fc.Arbitrary<Asked> = fc.record({
 });
 
 describe("the channel that all modern requests share", () => {
+  test("answers no discovery when it ends: an error would be taken for one of the session era", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    const discovery = scene.request(1, {}, { method: "server/discover" });
+    const call = scene.request(2);
+    scene.channel.end("The process has ended");
+    expect(await messagesOf(discovery)).toEqual([]);
+    expect(await messagesOf(call)).toMatchObject([{ id: 2, error: { code: -32603 } }]);
+    expect(scene.legacy).toBe(0);
+  });
+
   test("brings each its own answer and progress, with its own ids, in any order and of equal ones", async ({
     expect,
   }) => {

@@ -57,7 +57,12 @@ function saidBy({ has = {}, capabilities }: Part): Said {
 /** @param parts one is an endpoint of its own; several meet at one. */
 export function routeScene(
   parts: readonly [Part, ...Part[]],
-  options: { readonly keepsNames?: boolean; readonly limits?: Partial<Limits> } = {},
+  options: {
+    readonly keepsNames?: boolean;
+    readonly limits?: Partial<Limits>;
+    /** The caller may publish servers. */
+    readonly publishes?: boolean;
+  } = {},
 ): RouteScene {
   const [first, ...others] = parts;
   // What else is in a part does a server no harm.
@@ -72,6 +77,7 @@ export function routeScene(
   const waiting: Promise<unknown>[] = [];
   const place: RoutingScope = {
     endpoint,
+    publisher: options.publishes === true ? { person: "ann", changed: () => undefined } : undefined,
     limits: { ...defaultLimits(), catalogWaitMilliseconds: 1000, ...options.limits },
     waitUntil: (promise) => void waiting.push(promise),
     feeds: {

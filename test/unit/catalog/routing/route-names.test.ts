@@ -123,6 +123,20 @@ describe("the only server of an endpoint", () => {
     expect(scene.asked).toEqual([]);
   });
 
+  test("gets no call for a server of somebody's machine, unless it lists the name", async ({
+    expect,
+  }) => {
+    const has = { tools: ["work", "my-notes__read"] };
+    const scene = routeScene([{ slug: "a", has }], { publishes: true });
+    const name = "my-files__work";
+    expect(await scene.route("tools/call", { name })).toEqual(unknown("tool", name));
+    expect(await scene.route("prompts/get", { name })).toEqual(unknown("prompt", name));
+    for (const own of ["my-notes__read", "my-files", "hidden", "my-__work", "x__my-files__work"])
+      expect(short(await scene.route("tools/call", { name: own }))).toEqual(["a", own]);
+    const nobody = routeScene([{ slug: "a", has }]);
+    expect(short(await nobody.route("tools/call", { name }))).toEqual(["a", name]);
+  });
+
   test("has the operator's names, except at its own endpoint", async ({ expect }) => {
     const tools = { ...policy(), rename: new Map([["old", "new"]]) };
     const root = routeScene([{ slug: "a", tools }]);
