@@ -50,6 +50,8 @@ const VENDORS = { url: "https://vend.example.com/mcp", auth: "oauth" };
 
 /** A server may hold a call that it has forgotten until the gateway ends it, and so with the next. */
 const END_MS = 1_800_000;
+/** The time for which it is held, which begins anew with each life of the object that waits. */
+const HOLD_MS = 300_000;
 /** Many times what the largest plan takes. */
 const MAX_STEPS = 300_000;
 /** What could still come too late, or twice, has come by then. */
@@ -201,7 +203,7 @@ async function playIn(plan: Plan, program: Program, { trace, observe }: Watching
   });
   const isOver = (): boolean =>
     world.scheduler.steps > MAX_STEPS || [...clients, ...holders].every(({ isDone }) => isDone);
-  await world.run({ untilMs: END_MS, isOver });
+  await world.run({ untilMs: END_MS + HOLD_MS * deathsIn(plan), isOver });
   if (plan.laptops !== undefined) {
     waiting.clear();
     await callOnce({ world, ledger, door: doorOf(0), laptops });
@@ -238,6 +240,12 @@ async function playIn(plan: Plan, program: Program, { trace, observe }: Watching
   const unexpected = world.log.find((line) => line.includes('"event":"unexpected_error"'));
   if (met.length === 0 && unexpected !== undefined) ledger.find(`the log says: ${unexpected}`);
   return { findings: ledger.findings, steps: world.scheduler.steps, met, ledger, world };
+}
+
+/** How often something may die, at the most. */
+function deathsIn({ faults }: Plan): number {
+  const deaths = faults.filter(({ kind }) => kind === "isolate" || kind === "crash");
+  return deaths.reduce((sum, { times }) => sum + times, 0);
 }
 
 /** What people and vendors do ends calls, though nothing is broken: a second laptop takes the name of the first. */
