@@ -136,7 +136,10 @@ async function explore(): Promise<boolean> {
 /** The long run. @returns true when nothing was found. */
 async function exploreAll(schedules: number): Promise<boolean> {
   const players = makePlayers();
-  const run = { fault: fault?.name, from: seedToBegin(), schedules };
+  const interrupted = new AbortController();
+  process.once("SIGINT", () => interrupted.abort());
+  const { signal } = interrupted;
+  const run = { fault: fault?.name, from: seedToBegin(), schedules, signal };
   const { found, coverage } = await playAll(run, players, say);
   for (const player of players) player.end();
   if (values.table === true) say(coverage.table);

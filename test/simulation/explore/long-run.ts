@@ -9,11 +9,13 @@ export interface LongRun {
   readonly fault: string | undefined;
   readonly from: number;
   readonly schedules: number;
+  /** Breaks it off. */
+  readonly signal: AbortSignal;
 }
 
 /** @returns every finding, and the coverage. @param say prints a line. */
 export async function playAll(
-  { fault, from, schedules }: LongRun,
+  { fault, from, schedules, signal }: LongRun,
   players: readonly Player[],
   say: (text: string) => void,
 ): Promise<{ readonly found: readonly Found[]; readonly coverage: Coverage }> {
@@ -43,16 +45,17 @@ export async function playAll(
       say(`Seed ${report.found.seed}: ${report.found.findings.join("; ")}`);
     });
   });
+  const brokenOff = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve());
+  });
   try {
-    await Promise.all(plays);
+    await Promise.race([Promise.all(plays), brokenOff]);
   } finally {
     clearInterval(telling);
   }
   say(progress());
   const minutes = (performance.now() - startedAt) / 60_000;
-  const until = from + schedules - 1;
-  say(
-    `${schedules.toLocaleString("en")} schedules in ${minutes.toFixed(1)} minutes, seeds ${from} to ${until}.`,
-  );
+  const played = coverage.schedules.toLocaleString("en");
+  say(`${played} schedules in ${minutes.toFixed(1)} minutes, seeds from ${from}.`);
   return { found, coverage };
 }
