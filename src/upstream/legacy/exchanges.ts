@@ -54,6 +54,17 @@ interface Pending {
 interface OpenAsk {
   readonly recipient: Recipient;
   readonly controller: AbortController;
+  /** The exchange that it was put down to is over. */
+  isOrphan: boolean;
+}
+
+export interface ExchangesOptions {
+  /**
+   * A message of the server does not say which request it is about: a question outlives the request that it was put
+   * down to while another runs, whose it may be.
+   */
+  readonly isUnaddressed?: boolean | undefined;
+  readonly maxOpenAsks?: number | undefined;
 }
 
 export class Exchanges {
@@ -63,6 +74,7 @@ export class Exchanges {
   #answer: (response: JsonRpcResponse) => Promise<boolean>;
   readonly #refusalOf: (question: Call) => ErrorObject | undefined;
   readonly #maxOpenAsks: number;
+  readonly #isUnaddressed: boolean;
   // Ids are never reused within an upstream session, which may outlive this object.
   readonly #nonce = crypto.randomUUID().slice(0, 8);
   #count = 0;
@@ -75,11 +87,12 @@ export class Exchanges {
   constructor(
     answer: (response: JsonRpcResponse) => Promise<boolean>,
     refusalOf: (question: Call) => ErrorObject | undefined,
-    maxOpenAsks: number = MAX_OPEN_ASKS,
+    { isUnaddressed = false, maxOpenAsks = MAX_OPEN_ASKS }: ExchangesOptions = {},
   ) {
     this.#answer = answer;
     this.#refusalOf = refusalOf;
     this.#maxOpenAsks = maxOpenAsks;
+    this.#isUnaddressed = isUnaddressed;
   }
 
   /**
@@ -219,7 +232,7 @@ export class Exchanges {
   }
 
   async #await(id: RequestId, recipient: Recipient, wait: OpenQuestion["wait"]): Promise<void> {
-    const ask: OpenAsk = { recipient, controller: new AbortController() };
+    const ask: OpenAsk = { recipient, controller: new AbortController(), isOrphan: false };
     this.#asks.set(idKey(id), ask);
     const { promise: delivered, resolve } = Promise.withResolvers<void>();
     let reply: Reply;
@@ -237,7 +250,11 @@ export class Exchanges {
   }
 
   #withdrawAsks(recipient: Recipient): void {
-    for (const ask of this.#asks.values()) if (ask.recipient === recipient) ask.controller.abort();
+    const mayBeOfOthers = this.#isUnaddressed && this.#pending.size > 0;
+    for (const ask of this.#asks.values()) {
+      ask.isOrphan ||= ask.recipient === recipient;
+      if (ask.isOrphan && !mayBeOfOthers) ask.controller.abort();
+    }
   }
 
   /** Withdraws every open server request, because their connection is gone. */

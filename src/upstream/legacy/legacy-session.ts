@@ -75,7 +75,7 @@ export class LegacySession {
     this.exchanges = new Exchanges(
       (response) => this.answer(response),
       (question) => refusalOf(target, question),
-      maxOpenAsks,
+      { isUnaddressed: target.publisher !== undefined, maxOpenAsks },
     );
     if (saved === undefined) return;
     const { transport, handshake } = saved;

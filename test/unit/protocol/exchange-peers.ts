@@ -9,7 +9,11 @@ import {
   type Reply,
   type RequestId,
 } from "../../../src/protocol/json-rpc.ts";
-import { type Exchange, Exchanges } from "../../../src/upstream/legacy/exchanges.ts";
+import {
+  type Exchange,
+  Exchanges,
+  type ExchangesOptions,
+} from "../../../src/upstream/legacy/exchanges.ts";
 import type { MessageOrigin, Recipient } from "../../../src/upstream/legacy/resume-token.ts";
 
 interface Asked {
@@ -52,12 +56,17 @@ export function start(
 /** Every request of a server may be put to the client. */
 export const refuseNothing = (): undefined => undefined;
 
-export function setUp(): { exchanges: Exchanges; answers: JsonRpcResponse[]; peer: FakePeer } {
+export function setUp(options?: ExchangesOptions): {
+  exchanges: Exchanges;
+  answers: JsonRpcResponse[];
+  peer: FakePeer;
+} {
   const answers: JsonRpcResponse[] = [];
-  const exchanges = new Exchanges((response) => {
+  const answer = (response: JsonRpcResponse): Promise<boolean> => {
     answers.push(response);
     return Promise.resolve(true);
-  }, refuseNothing);
+  };
+  const exchanges = new Exchanges(answer, refuseNothing, options);
   return { exchanges, answers, peer: new FakePeer() };
 }
 

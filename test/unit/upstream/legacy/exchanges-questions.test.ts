@@ -143,6 +143,25 @@ describe("a question", () => {
     },
   );
 
+  test("outlives its exchange while another runs, where nothing says of which it is", async ({
+    expect,
+  }) => {
+    const { exchanges, answers, peer } = setUp({ isUnaddressed: true });
+    const [first, second, last] = ["a", "b", "c"].map((method) =>
+      start(exchanges, { method }, method === "a" ? peer : new FakePeer()),
+    );
+    await exchanges.receive(question(1), peer);
+    await exchanges.receive(question(2), peer);
+    first?.drop();
+    second?.drop();
+    peer.asked[0]?.answer({ result: {} });
+    await settle();
+    expect(answers).toEqual([{ jsonrpc: "2.0", id: 1, result: {} }]);
+    expect(peer.asked[1]?.signal.aborted).toBe(false);
+    last?.drop();
+    expect(peer.asked[1]?.signal.aborted).toBe(true);
+  });
+
   test("is withdrawn when its exchange is answered", async ({ expect }) => {
     const { exchanges, peer } = setUp();
     const exchange = start(exchanges, { method: "a" }, peer);
