@@ -19,8 +19,11 @@ interface Subscription {
   known: number | undefined;
   /** The newest version that the client has ever read. */
   newest: number;
-  /** How often the client read a list that named servers as missing: that they are back is announced, too. */
-  repairs: number;
+  /**
+   * How often the client may be told besides: when servers are back that a list has named as missing, and of what is
+   * under way while it listens again, on another stream.
+   */
+  extra: number;
 }
 
 /**
@@ -82,10 +85,11 @@ export class ChangeLedger {
     if (subscription === undefined) {
       subscription = {
         ...{ client, topic, isListening, since: this.#versionThatIsOver(topic), isPromised: false },
-        ...{ heard: 0, isTooMany: false, known: undefined, newest: 0, repairs: 0 },
+        ...{ heard: 0, isTooMany: false, known: undefined, newest: 0, extra: 0 },
       };
       this.#subscriptions.set(key, subscription);
-    }
+    } else if (isListening)
+      subscription.extra += this.versionOf(topic) - this.#versionThatIsOver(topic);
     return subscription;
   }
 
@@ -113,7 +117,7 @@ export class ChangeLedger {
     subscription.heard += 1;
     // A session also announces its lists once for each version of the gateway's servers, which has one here.
     const others = topic === TOOLS ? 1 : 0;
-    const changes = this.versionOf(topic) - subscription.since + others + subscription.repairs;
+    const changes = this.versionOf(topic) - subscription.since + others + subscription.extra;
     if (subscription.heard > changes) subscription.isTooMany = true;
   }
 
@@ -125,7 +129,7 @@ export class ChangeLedger {
   knows(client: string, topic: string, version: number | undefined): void {
     const subscription = this.asked(client, topic);
     subscription.known = version;
-    if (version === undefined) subscription.repairs += 1;
+    if (version === undefined) subscription.extra += 1;
     else if (version < subscription.newest)
       this.#find(`${client} reads version ${version} of ${topic}, after ${subscription.newest}`);
     else subscription.newest = version;
