@@ -200,6 +200,7 @@ function connectionOf(ctx: DurableObjectState, socket: WebSocket): Connection | 
   if (id === undefined || openedAt === undefined) return undefined;
   return {
     id,
+    openedAt,
     leases: ctx.getTags(socket).filter((tag) => tag !== id),
     get seenAt() {
       return ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? openedAt;

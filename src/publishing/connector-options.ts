@@ -7,6 +7,8 @@ export interface Connection {
   readonly id: string;
   /** The grant or key that it was opened by, and its user. */
   readonly leases: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly openedAt: number;
   /** When its machine was last heard of, in milliseconds since 1970. */
   readonly seenAt: number;
   send(text: string): void;

@@ -29,6 +29,8 @@ const SILENT_MS = 60_000;
 /** Until what is kept of a server that has left the list is deleted once more. */
 const RETRY_MS = 10_000;
 
+const REPLACED = "A newer process publishes a server of this name";
+
 type Frame<T extends FrameToGateway["t"]> = Extract<FrameToGateway, { t: T }>;
 
 export class Connector {
@@ -143,6 +145,12 @@ export class Connector {
       return;
     }
     const before = this.#known.get(name);
+    const holder = before && this.#options.connectionOf(before.socket);
+    if (holder !== undefined && holder.openedAt > connection.openedAt) {
+      // What a process said before it ended comes after its successor: that would end for nobody.
+      connection.close(PublishClose.replaced, REPLACED);
+      return;
+    }
     if (before !== undefined && before.socket !== connection.id) this.#replace(before, generation);
     const row: PublishedRow = {
       ...{ name, generation, socket: connection.id, leases: connection.leases },
@@ -175,7 +183,7 @@ export class Connector {
   #replace({ socket, generation }: PublishedRow, newer: string): void {
     const older = this.#options.connectionOf(socket);
     if (generation === newer) older?.close(CLOSED_NORMALLY, "The command has dialled again");
-    else older?.close(PublishClose.replaced, "A newer process publishes a server of this name");
+    else older?.close(PublishClose.replaced, REPLACED);
     this.closed(socket);
   }
 

@@ -31,6 +31,20 @@ describe("the name of a server", () => {
       expect(life.heard.listed).toBe(1);
     }));
 
+  test("stays the newest connection's, when an older one offers it late", ({ expect }) =>
+    withSql((fixture) => {
+      const life = new Life(fixture);
+      const older = life.connect();
+      fixture.clock.now += 1;
+      const newer = life.connect();
+      life.hello(newer, "files");
+      life.hello(older, "files");
+      expect(older.closed?.code).toBe(PublishClose.replaced);
+      expect(older.frames).toEqual([]);
+      expect(newer.closed).toBeUndefined();
+      expect(life.connector.list().servers[0]).not.toHaveProperty("offlineSince");
+    }));
+
   test("stays that of a process that dials again", ({ expect }) =>
     withSql((fixture) => {
       const life = new Life(fixture);

@@ -15,6 +15,7 @@ import type { SqlFixture } from "../lib/sql-fixture.ts";
 export class Machine implements Connection {
   readonly id: string;
   readonly leases: readonly string[];
+  readonly openedAt: number;
   seenAt: number;
   /** The frames that the gateway has sent. */
   readonly frames: FrameToCommand[] = [];
@@ -23,6 +24,7 @@ export class Machine implements Connection {
   constructor(id: string, leases: readonly string[], now: number) {
     this.id = id;
     this.leases = leases;
+    this.openedAt = now;
     this.seenAt = now;
   }
 
