@@ -29,6 +29,8 @@ export interface Call {
   /** The server can be asked for the rest of a stream, and forgets nothing. */
   readonly isKept: boolean;
   startedAt: number;
+  /** When its client first knew of an end. */
+  endedAt?: number;
   /** How often the server ran it. */
   runs: number;
   /** On which the server got it. */
@@ -65,6 +67,7 @@ export class Ledger {
   readonly deaths: number[] = [];
   /** Where the limits of what a session keeps are small. */
   quotas?: QuotaModel;
+  readonly #now: () => number;
   readonly #writingMs: number;
 
   /**
@@ -72,6 +75,7 @@ export class Ledger {
    * @param slowMs how much longer anything may take.
    */
   constructor(now: () => number, slowMs = 0) {
+    this.#now = now;
     this.#writingMs = WRITING_MS + 3 * slowMs;
     this.changes = new ChangeLedger((finding) => this.find(finding), now, this.#writingMs);
   }
@@ -192,6 +196,7 @@ export class Ledger {
     const fault = error === undefined ? undefined : this.quotas?.fault(call, error);
     if (fault !== undefined) this.find(fault);
     call.ends.push(end);
+    call.endedAt ??= this.#now();
     if (error !== undefined) call.error = error;
     if (call.ends.length > 1) this.find(`${name} ended ${call.ends.length} times`);
   }

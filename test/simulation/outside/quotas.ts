@@ -65,13 +65,15 @@ export class QuotaModel {
       keptBytesPerStream = Infinity,
       keptBytesPerSession = Infinity,
     } = this.#limits;
-    const running = [...this.#ledger.calls.values()].filter(
-      ({ client, ends }) => client === call.client && ends.every((end) => end === "unknown"),
+    // What a client gave up may still run.
+    const beside = [...this.#ledger.calls.values()].filter(
+      ({ client, ends, endedAt = Infinity }) =>
+        client === call.client && (ends[0] === "unknown" || endedAt >= call.startedAt),
     );
     return (
       this.#eventsOf(call) > keptEventsPerStream ||
       this.#charsOf(call) > keptBytesPerStream ||
-      [...new Set([call, ...running])].reduce((all, each) => all + this.#charsOf(each), 0) >
+      [...new Set([call, ...beside])].reduce((all, each) => all + this.#charsOf(each), 0) >
         keptBytesPerSession
     );
   }
