@@ -52,7 +52,7 @@ export class SessionReaders {
       ahead: 0,
     });
     this.#sockets.set(server, { channel, reader: session.attach(place, channel) });
-    // Nobody took the other end, which the platform does not tell.
+    // The platform does not tell an object that nobody has taken the other end of its socket.
     signal.addEventListener("abort", () => {
       server.close();
       this.closed(server);

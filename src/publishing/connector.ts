@@ -147,7 +147,7 @@ export class Connector {
     const before = this.#known.get(name);
     const holder = before && this.#options.connectionOf(before.socket);
     if (holder !== undefined && holder.openedAt > connection.openedAt) {
-      // What a process said before it ended comes after its successor: that would end for nobody.
+      // The hello of a process that has ended may come after that of its successor.
       connection.close(PublishClose.replaced, REPLACED);
       return;
     }

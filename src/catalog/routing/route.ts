@@ -103,8 +103,10 @@ async function findNamed(
   if (located.kind === "unknown") return reply(unknownName(kind, publicName));
   const { server } = located;
   // What is meant for a machine of this person goes to no other server while that is not known here.
-  const isPublished = publishedName(server.slug) !== undefined;
-  const isElsewhere = scope.publisher !== undefined && !isPublished && isOfPublished(publicName);
+  const isElsewhere =
+    scope.publisher !== undefined &&
+    isOfPublished(publicName) &&
+    publishedName(server.slug) === undefined;
   if (located.kind === "plain" && !isElsewhere) {
     // Servers hide tools that can be called all the same, so most names need no list.
     const { name } = located;

@@ -54,14 +54,14 @@ interface Pending {
 interface OpenAsk {
   readonly recipient: Recipient;
   readonly controller: AbortController;
-  /** The exchange that it was put down to is over. */
+  /** The exchange that it was attributed to is over. */
   isOrphan: boolean;
 }
 
 export interface ExchangesOptions {
   /**
-   * A message of the server does not say which request it is about: a question outlives the request that it was put
-   * down to while another runs, whose it may be.
+   * A message of the server does not say which request it is about: while other requests run, a question outlives the
+   * one that it was attributed to, since it may be about any of them.
    */
   readonly isUnaddressed?: boolean | undefined;
   readonly maxOpenAsks?: number | undefined;

@@ -1,6 +1,7 @@
 /** Plans in which MCP calls go through people's accounts, or through one that all share. */
 
 import type { Random } from "../platform/random.ts";
+import { twoOf } from "./people.ts";
 import type { Plan } from "./plan.ts";
 import { quietClient, quietServer } from "./quiet.ts";
 
@@ -20,9 +21,7 @@ export function withAccounts(plan: Plan, random: Random): Plan {
   const login = isShared ? ("oauth-shared" as const) : ("oauth" as const);
   // Whose changes an account is told of is not in the model yet.
   const servers = plan.servers.slice(0, 1).map((server) => quietServer(server));
-  const [first] = plan.clients;
-  const all = plan.clients.length > 1 || first === undefined ? plan.clients : [first, first];
-  const clients = all.map((client, index) => ({
+  const clients = twoOf(plan).map((client, index) => ({
     ...quietClient(client, {
       ...{ server: 0, numbers: true, person: index % 2 },
       restMs: random.pick([2000, 40_000, 120_000]),

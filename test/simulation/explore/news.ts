@@ -5,6 +5,7 @@
 
 import type { Random } from "../platform/random.ts";
 import type { Plan } from "./plan.ts";
+import { KEEPING } from "./quiet.ts";
 
 /** What dies, and when. */
 const DEATHS = [
@@ -32,8 +33,8 @@ export function withNews(plan: Plan, random: Random): Plan {
     first?.era === "modern"
       ? { ...first, ...changes, asks: false }
       : {
-          ...({ era: "legacy", hasSessions: true, hasEventIds: true, primes: true } as const),
-          ...{ letsPoll: false, asks: false, repeats: false, pauseMs: 0, ...changes },
+          ...KEEPING,
+          ...{ letsPoll: false, asks: false, pauseMs: 0, ...changes },
         };
   const isModern = random.chance(0.5);
   const usual = {

@@ -1,6 +1,7 @@
 /** Plans in which people publish servers of their own machines, both under the same name. */
 
 import type { Random } from "../platform/random.ts";
+import { twoOf } from "./people.ts";
 import type { Plan } from "./plan.ts";
 import { quietClient, quietServer } from "./quiet.ts";
 
@@ -17,9 +18,7 @@ const PLACES = ["ConnectorObject", "laptop", "SessionObject", "BridgeObject", "i
 
 /** @param plan a mixture, whose clients call what their own people publish. */
 export function withPublished(plan: Plan, random: Random): Plan {
-  const [first] = plan.clients;
-  const all = plan.clients.length > 1 || first === undefined ? plan.clients : [first, first];
-  const clients = all.map((client, index) =>
+  const clients = twoOf(plan).map((client, index) =>
     quietClient(client, {
       ...{ server: 0, numbers: true, person: index % 2 },
       restMs: random.pick([0, 2000, 20_000]),

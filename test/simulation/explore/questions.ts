@@ -4,7 +4,7 @@
  */
 
 import type { Random } from "../platform/random.ts";
-import { quietClient } from "./quiet.ts";
+import { KEEPING, quietClient } from "./quiet.ts";
 import type { Plan } from "./plan.ts";
 
 /** What dies in the calls of clients with sessions. The first 202 is that of `notifications/initialized`. */
@@ -25,10 +25,9 @@ const IN_BRIDGES = [
 ] as const;
 
 export function withQuestions(plan: Plan, random: Random): Plan {
-  // Nothing is lost with a life, since its servers keep their sessions and streams.
   const server = {
-    ...({ era: "legacy", hasSessions: true, hasEventIds: true, primes: true } as const),
-    ...{ letsPoll: random.chance(0.2), repeats: false },
+    ...KEEPING,
+    letsPoll: random.chance(0.2),
     asks: random.pick([true, "first"] as const),
     pauseMs: random.pick([20, 100]),
   };

@@ -6,6 +6,15 @@ import type { Plan } from "./plan.ts";
 type Client = Plan["clients"][number];
 type Server = Plan["servers"][number];
 
+/** A server with which nothing is lost: it keeps its sessions and streams. */
+export const KEEPING = {
+  era: "legacy",
+  hasSessions: true,
+  hasEventIds: true,
+  primes: true,
+  repeats: false,
+} as const;
+
 /** @param change what is different about the client. */
 export function quietClient(
   client: Client,

@@ -10,8 +10,8 @@ import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
-import { placeOfQuestion } from "./tool.ts";
-import { eventText, type Work } from "./tool.ts";
+import { formOf } from "./question.ts";
+import { eventText, placeOfQuestion, type Work } from "./tool.ts";
 
 export interface LegacyServerHabits extends ChangeHabits {
   readonly era: "legacy";
@@ -273,10 +273,8 @@ export class LegacyServer extends Actor {
   async #ask(call: string, stream: Stream): Promise<void> {
     const { name } = this.#ledger.question(`${call}?`);
     const id = `q-${this.world.scheduler.number("question")}`;
-    const schema = { type: "object", properties: { value: { type: "string" } } };
-    const params = { message: name, requestedSchema: schema };
     const answer = new Promise<Json>((resolve) => this.#answers.set(id, resolve));
-    this.#emit(stream, { jsonrpc: "2.0", id, method: "elicitation/create", params });
+    this.#emit(stream, { jsonrpc: "2.0", id, method: "elicitation/create", params: formOf(name) });
     this.#ledger.answered(name, await answer);
   }
 

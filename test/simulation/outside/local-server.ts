@@ -2,7 +2,8 @@
 
 import type { Actor, Json } from "./actor.ts";
 import type { Ledger } from "./ledger.ts";
-import { TOOL } from "./tool.ts";
+import { formOf, inputRequired } from "./question.ts";
+import { eventText, placeOfQuestion, TOOL, type Work } from "./tool.ts";
 
 export interface LocalServerHabits {
   /** Whose it is. */
@@ -15,18 +16,20 @@ export interface LocalServerHabits {
 }
 
 const CACHE = { ttlMs: 60_000, cacheScope: "private" };
-const SCHEMA = { type: "object", properties: { value: { type: "string" } } };
 
 /** What a process was asked, and has not answered. */
 type Running = Set<unknown>;
 
-/** A call that a process works on. */
-interface Work {
+/** A request to a process. */
+interface Asked {
   readonly channel: string;
   readonly id: unknown;
   readonly running: Running;
-  readonly call: string;
-  readonly events: number;
+}
+
+/** A call that a process works on. */
+interface RunningCall extends Asked {
+  readonly work: Work;
   readonly progressToken: unknown;
   /** After how many events it asks. */
   readonly askAt: number;
@@ -112,61 +115,58 @@ export class LocalServer {
     }
   }
 
-  #call(process: Pick<Work, "channel" | "id" | "running">, params: Json): void {
+  #call(asked: Asked, params: Json): void {
     const { asks = false, era, person } = this.#habits;
     const { random } = this.#machine.world;
-    const given = params["arguments"] as { readonly call: string; readonly events: number };
+    const work = params["arguments"] as Work;
+    const { call, events } = work;
     const { inputResponses, _meta } = params as { inputResponses?: Json; _meta?: Json };
-    const mayAsk = asks && inputResponses === undefined && random.chance(0.5);
-    const question = `${given.call}?`;
-    if (inputResponses === undefined) this.#ledger.ran(given.call, undefined, `p${person}`);
-    else this.#ledger.answered(question, inputResponses);
-    if (mayAsk && era === "modern") {
-      const ask = { mode: "form", message: question, requestedSchema: SCHEMA };
-      const inputRequests = { question: { method: "elicitation/create", params: ask } };
-      const asked = { resultType: "input_required", inputRequests, requestState: given.call };
-      this.#done(process, asked);
+    const isModern = era === "modern";
+    if (inputResponses === undefined) this.#ledger.ran(call, undefined, `p${person}`);
+    else this.#ledger.answered(`${call}?`, inputResponses);
+    if (isModern && asks && inputResponses === undefined && random.chance(0.5)) {
+      this.#done(asked, inputRequired(call));
       return;
     }
-    this.#calls.add(given.call);
-    const askAt = mayAsk ? random.below(given.events + 1) : -1;
-    void this.#work({ ...process, ...given, progressToken: _meta?.["progressToken"], askAt });
+    this.#calls.add(call);
+    const askAt = isModern ? -1 : placeOfQuestion(asks, events, random);
+    void this.#work({ ...asked, work, progressToken: _meta?.["progressToken"], askAt });
   }
 
-  async #work(work: Work): Promise<void> {
-    const { channel, call, events, progressToken, askAt } = work;
+  async #work(running: RunningCall): Promise<void> {
+    const { channel, work, progressToken, askAt } = running;
+    const { call, events } = work;
     const machine = this.#machine;
     for (let count = 0; count <= events; count += 1) {
       await machine.sleep(machine.upTo(this.#habits.pauseMs));
-      if (count === askAt && this.#isWanted(work)) await this.#ask(channel, `${call}?`);
-      if (!this.#isWanted(work)) return;
+      if (count === askAt && this.#isWanted(running)) await this.#ask(channel, `${call}?`);
+      if (!this.#isWanted(running)) return;
       if (count === events) break;
-      const message = `${call}/${count}`;
+      const message = eventText(work, count);
       this.#ledger.sent(call, message);
       const progress = { progressToken, progress: count + 1, message };
       this.#say(channel, { method: "notifications/progress", params: progress });
     }
     const done = this.#habits.era === "modern" ? { resultType: "complete" } : {};
-    this.#done(work, { ...done, content: [{ type: "text", text: call }] });
+    this.#done(running, { ...done, content: [{ type: "text", text: call }] });
     this.#calls.delete(call);
   }
 
   /** @returns `false` when its process is gone, or its client has cancelled. */
-  #isWanted({ channel, running, id, call }: Work): boolean {
+  #isWanted({ channel, running, id, work }: RunningCall): boolean {
     if (this.#channels.get(channel) !== running) return false;
-    if (!running.has(id)) this.#calls.delete(call);
+    if (!running.has(id)) this.#calls.delete(work.call);
     return running.has(id);
   }
 
   async #ask(channel: string, question: string): Promise<void> {
     const id = `q-${this.#machine.world.scheduler.number("question")}`;
-    const params = { message: question, requestedSchema: SCHEMA };
     const answer = new Promise<Json>((resolve) => this.#waiting.set(id, resolve));
-    this.#say(channel, { id, method: "elicitation/create", params });
+    this.#say(channel, { id, method: "elicitation/create", params: formOf(question) });
     this.#ledger.answered(question, await answer);
   }
 
-  #done({ channel, id, running }: Pick<Work, "channel" | "id" | "running">, result: Json): void {
+  #done({ channel, id, running }: Asked, result: Json): void {
     this.#say(channel, { id, result });
     running.delete(id);
   }

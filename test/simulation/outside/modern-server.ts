@@ -7,6 +7,7 @@ import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
 import { formatEvent } from "./sse.ts";
+import { inputRequired } from "./question.ts";
 import { eventText, type Work } from "./tool.ts";
 
 export interface ModernServerHabits extends ChangeHabits {
@@ -140,17 +141,7 @@ export class ModernServer extends Actor {
     else {
       this.#ledger.ran(given.call, connectionOf(request));
       if (this.habits.asks && this.world.random.chance(0.5)) {
-        const requestedSchema = { type: "object", properties: { value: { type: "string" } } };
-        const ask = {
-          method: "elicitation/create",
-          params: { mode: "form", message: question, requestedSchema },
-        };
-        const result = {
-          resultType: "input_required",
-          inputRequests: { question: ask },
-          requestState: given.call,
-        };
-        return IsolateResponse.json({ jsonrpc: "2.0", id, result });
+        return IsolateResponse.json({ jsonrpc: "2.0", id, result: inputRequired(given.call) });
       }
     }
     const body = new ReadableStream<Uint8Array>({

@@ -1,5 +1,7 @@
 /** What a server asks in a call, and what came of it. */
 
+import type { Json } from "./actor.ts";
+
 export interface Question {
   readonly name: string;
   /** How often the client was shown it. */
@@ -21,6 +23,19 @@ export function questionNamed(name: string): Question {
     ...{ name, shown: 0, isAccepted: false, answers: 0 },
     ...{ hasResult: false, isWithdrawn: false, isRepeated: false },
   };
+}
+
+/** @returns what a server asks with. */
+export function formOf(name: string): Json {
+  const requestedSchema = { type: "object", properties: { value: { type: "string" } } };
+  return { message: name, requestedSchema };
+}
+
+/** @returns the result of 2026-07-28 by which a server asks in the call of this name. */
+export function inputRequired(call: string): Json {
+  const params = { mode: "form", ...formOf(`${call}?`) };
+  const inputRequests = { question: { method: "elicitation/create", params } };
+  return { resultType: "input_required", inputRequests, requestState: call };
 }
 
 /** To the gateway, a question that its server repeats is another one. */

@@ -1,5 +1,7 @@
 /** The tool of every simulated server: it streams so many events, and then returns the name of the call. */
 
+import type { Random } from "../platform/random.ts";
+
 /** The arguments of a call. */
 export interface Work {
   readonly call: string;
@@ -12,8 +14,6 @@ export interface Work {
 export function eventText({ call, text = 0 }: Work, count: number): string {
   return `${call}/${count}${text === 0 ? "" : ` ${"x".repeat(text)}`}`;
 }
-
-import type { Random } from "../platform/random.ts";
 
 export const TOOL = {
   name: "work",
