@@ -31,7 +31,6 @@ export interface Played {
   /** Kinds of faults that found something to break. */
   readonly met: readonly FaultKind[];
   readonly ledger: Ledger;
-  readonly world: World;
 }
 
 const OBJECTS = {
@@ -239,7 +238,8 @@ async function playIn(plan: Plan, program: Program, { trace, observe }: Watching
   // What breaks under a request is an error of that request, and of the log.
   const unexpected = world.log.find((line) => line.includes('"event":"unexpected_error"'));
   if (met.length === 0 && unexpected !== undefined) ledger.find(`the log says: ${unexpected}`);
-  return { findings: ledger.findings, steps: world.scheduler.steps, met, ledger, world };
+  world.close();
+  return { findings: ledger.findings, steps: world.scheduler.steps, met, ledger };
 }
 
 /** How often something may die, at the most. */

@@ -148,8 +148,8 @@ class QuotaCheck {
 /** @returns what sessions still keep when every limit has passed: a row that marks a place, or an answer, has no text. */
 export function keptTooLong(world: World): readonly string[] {
   const slots = [...(world.namespaces.get("SESSIONS")?.slots.values() ?? [])];
-  return slots.flatMap(({ name, disk, life }) => {
-    const storage = life?.storage ?? new LiveStorage(disk, () => undefined);
+  return slots.flatMap(({ name, className, disk, life }) => {
+    const storage = life?.storage ?? new LiveStorage(className, disk, () => undefined);
     const isDeleted = storage.kv.has("deleted");
     const rows = rowsOf(storage, "events_1") as unknown as readonly EventRow[];
     const events = rows.filter(({ state }) => isDeleted || (state & EXPIRED) === 0).length;

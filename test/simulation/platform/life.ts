@@ -42,7 +42,7 @@ export class Life extends Context {
     this.slot = slot;
     this.#id = id;
     this.isolate = isolate;
-    this.storage = new LiveStorage(slot.disk, () => slot.home.written.add(this));
+    this.storage = new LiveStorage(slot.className, slot.disk, () => slot.home.written.add(this));
     this.onEnd(() => this.storage.close());
     isolate.contexts.add(this);
     this.onEnd(() => isolate.contexts.delete(this));

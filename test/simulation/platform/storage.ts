@@ -3,12 +3,13 @@
  * later. A crash keeps what was confirmed, and perhaps more of what was written since, in order.
  */
 
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
+
+import { Database, read, type Row } from "./database.ts";
 
 /** Has constraints that refer to other rows looked at when what a turn wrote is kept. */
 const DEFERRING = "PRAGMA defer_foreign_keys = ON";
 
-type Row = Record<string, unknown>;
 /** One write, which can be done again on another copy. */
 type Write = (into: LiveStorage) => void;
 
@@ -26,8 +27,8 @@ export class Disk {
 
 /** The storage as one life of the object sees it. */
 export class LiveStorage {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  /** None when the life has ended: another one may have it. */
+  #lent: Database | undefined;
   readonly kv = new Map<string, unknown>();
   alarmAt: number | null = null;
   /** The alarm whose handler runs: nobody sees it meanwhile, and it is back if the handler fails. */
@@ -43,9 +44,9 @@ export class LiveStorage {
   readonly #onWrite: () => void;
 
   /** @param onWrite called at the first write of each turn. */
-  constructor(disk: Disk, onWrite: () => void) {
+  constructor(className: string, disk: Disk, onWrite: () => void) {
     this.#onWrite = onWrite;
-    this.#database = new DatabaseSync(":memory:");
+    this.#lent = Database.of(className);
     this.#isReplay = true;
     for (const write of disk.writes) write(this);
     this.#isReplay = false;
@@ -61,11 +62,7 @@ export class LiveStorage {
 
   /** True when the turn that ends cannot be written: it is lost, and the life with it. */
   get isBroken(): boolean {
-    return this.#unread.size > 0 || (this.#isDeferring && this.#violations > 0);
-  }
-
-  get #violations(): number {
-    return this.#database.prepare("PRAGMA foreign_key_check").all().length;
+    return this.#unread.size > 0 || (this.#isDeferring && this.#database.violations > 0);
   }
 
   get hasWritten(): boolean {
@@ -80,22 +77,18 @@ export class LiveStorage {
   exec(query: string, bindings: readonly SQLInputValue[]): Rows {
     if (query === DEFERRING) {
       this.#isDeferring = true;
-      this.#database.exec("PRAGMA foreign_keys = OFF");
+      this.#database.defer();
       return new Rows([], 0);
     }
-    if (bindings.length === 0 && /;\s*\S/.test(query)) {
-      this.write(({ database }) => database.exec(query));
+    const { isReading, isScript } = read(query);
+    if (isScript && bindings.length === 0) {
+      this.write((into) => into.#database.runScript(query));
       return new Rows([], 1);
     }
-    const statement = this.#statement(query);
-    const isReading =
-      /^\s*(?:--.*\n\s*)*(?:select|pragma\s+table|with\b(?!.*\b(?:insert|update|delete)\b))/is.test(
-        query,
-      );
-    if (isReading) return new Rows(asRows(statement.all(...bindings)), 0);
+    if (isReading) return new Rows(this.#database.run(query, bindings), 0);
     let all: Row[] = [];
     this.write((into) => {
-      all = asRows(into.#statement(query).all(...bindings));
+      all = into.#database.run(query, bindings);
     });
     const rows: Rows = new Rows(all, 1, () => this.#unread.delete(rows));
     if (all.length > 0) this.#unread.add(rows);
@@ -106,13 +99,9 @@ export class LiveStorage {
   transaction<T>(work: () => T): T {
     const before = this.#turn.length;
     const kv = [...this.kv];
-    this.#database.exec("SAVEPOINT turn");
     try {
-      const result = work();
-      this.#database.exec("RELEASE turn");
-      return result;
+      return this.#database.transaction(work);
     } catch (error) {
-      this.#database.exec("ROLLBACK TO turn; RELEASE turn");
       this.#turn.length = before;
       this.kv.clear();
       for (const [key, value] of kv) this.kv.set(key, value);
@@ -154,38 +143,20 @@ export class LiveStorage {
     return mayRetry;
   }
 
-  get database(): DatabaseSync {
-    return this.#database;
-  }
-
-  /** Bytes that the rows and values take, roughly. */
-  get size(): number {
-    const pages = this.#database.prepare("PRAGMA page_count").get() as { page_count: number };
-    return pages.page_count * 4096;
-  }
-
   close(): void {
-    this.#statements.clear();
-    this.#database.close();
+    this.#lent?.close();
+    this.#lent = undefined;
+  }
+
+  get #database(): Database {
+    if (this.#lent === undefined) throw new Error("database is not open");
+    return this.#lent;
   }
 
   #empty(): void {
     this.kv.clear();
     this.alarmAt = null;
-    this.#statements.clear();
-    const names = this.#database
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-      .all() as { name: string }[];
-    for (const { name } of names) this.#database.exec(`DROP TABLE "${name}"`);
-  }
-
-  #statement(query: string): StatementSync {
-    let statement = this.#statements.get(query);
-    if (statement === undefined) {
-      statement = this.#database.prepare(query);
-      this.#statements.set(query, statement);
-    }
-    return statement;
+    this.#database.empty();
   }
 }
 
@@ -223,8 +194,4 @@ export class Rows implements Iterable<Row> {
       throw new Error("Expected exactly one result from SQL query");
     return row;
   }
-}
-
-function asRows(rows: unknown): Row[] {
-  return rows as Row[];
 }

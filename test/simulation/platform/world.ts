@@ -169,6 +169,11 @@ export class World {
     await this.scheduler.run(START + untilMs, isOver ?? (() => false));
   }
 
+  /** Nothing happens in it any more. */
+  close(): void {
+    for (const life of this.lives()) life.storage.close();
+  }
+
   #someIsolate(): Isolate {
     const alive = this.isolates.filter(({ isAlive }) => isAlive);
     if (alive.length > 0 && (alive.length >= this.#machines || this.random.chance(0.8)))
