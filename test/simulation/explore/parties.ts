@@ -1,0 +1,156 @@
+/** Everybody outside of the gateway who takes part in a plan. */
+
+import { AccountHolder } from "../outside/account-holder.ts";
+import type { Actor } from "../outside/actor.ts";
+import { Door } from "../outside/door.ts";
+import { guard, SHARED } from "../outside/guarded.ts";
+import { Intruder } from "../outside/intruder.ts";
+import { Laptop } from "../outside/laptop.ts";
+import type { Ledger } from "../outside/ledger.ts";
+import { LegacyClient } from "../outside/legacy-client.ts";
+import { LegacyServer } from "../outside/legacy-server.ts";
+import { ModernClient } from "../outside/modern-client.ts";
+import { ModernServer } from "../outside/modern-server.ts";
+import type { ServerFacts } from "../outside/server-facts.ts";
+import { SseClient } from "../outside/sse-client.ts";
+import { Vendor } from "../outside/vendor.ts";
+import type { World } from "../platform/world.ts";
+import { publishedFacts } from "./calls-of-published.ts";
+import type { Plan } from "./plan.ts";
+
+type Server = LegacyServer | ModernServer;
+type Client = LegacyClient | ModernClient | SseClient;
+
+/** The server of a plan in which people's vaults alone are asked. */
+const VENDORS = { name: "vend", url: "https://vend.example.com/mcp" };
+
+export class Parties {
+  readonly servers: readonly Server[];
+  readonly laptops: readonly Laptop[];
+  readonly clients: readonly Client[];
+  readonly holders: readonly AccountHolder[];
+  readonly vendor: Vendor | undefined;
+  readonly #intruders: readonly Intruder[];
+  readonly #plan: Plan;
+  readonly #world: World;
+  readonly #ledger: Ledger;
+
+  /** @param upstreams the gateway's configuration of its servers, which is filled. */
+  constructor(plan: Plan, world: World, ledger: Ledger, upstreams: Record<string, object>) {
+    this.#plan = plan;
+    this.#world = world;
+    this.#ledger = ledger;
+    this.servers = plan.servers.map((habits, index) =>
+      habits.era === "modern"
+        ? new ModernServer(world, `server${index}`, habits, ledger)
+        : new LegacyServer(world, `server${index}`, habits, ledger),
+    );
+    this.laptops = (plan.laptops ?? []).map(
+      (habits, index) =>
+        new Laptop(world, `laptop${index}`, habits, { ledger, door: this.doorOf(habits.person) }),
+    );
+    this.clients = plan.clients.map((habits, index) => this.#client(`client${index}`, habits));
+    this.vendor =
+      plan.vendor === undefined
+        ? undefined
+        : new Vendor(world, plan.vendor, (finding) => ledger.find(finding));
+    this.holders = this.#makeHolders();
+    this.#intruders = (plan.intruders ?? []).map(
+      (habits, index) =>
+        new Intruder(world, `client of an intruder${index}`, habits, {
+          ledger,
+          door: this.doorOf(habits.person),
+        }),
+    );
+    this.#configure(upstreams);
+  }
+
+  /** Those whose processes a fault may restart. */
+  get outsiders(): readonly Actor[] {
+    const { servers, laptops, vendor } = this;
+    return [...servers, ...laptops, ...(vendor === undefined ? [] : [vendor])];
+  }
+
+  /** Those who have something to do, and come to an end. */
+  get busy(): readonly (Client | AccountHolder)[] {
+    return [...this.clients, ...this.holders];
+  }
+
+  doorOf(person?: number): Door {
+    return new Door(this.#world, person === undefined ? undefined : `p${person}`);
+  }
+
+  start(): void {
+    for (const { changing } of this.servers) changing.start();
+    for (const each of this.#guests) each.start();
+  }
+
+  /** Everybody who came to the gateway goes, without a word. */
+  leave(): void {
+    for (const { context } of this.#guests) context.end();
+  }
+
+  get #guests(): readonly (Client | AccountHolder | Laptop | Intruder)[] {
+    return [...this.busy, ...this.laptops, ...this.#intruders];
+  }
+
+  #client(name: string, { server, person, ...habits }: Plan["clients"][number]): Client {
+    const world = this.#world;
+    const ledger = this.#ledger;
+    const { login, laptops } = this.#plan;
+    const its = this.servers[server];
+    if (its === undefined) throw new Error(`The plan has no server ${server}`);
+    const owner = login === "oauth-shared" ? SHARED : `p${person}`;
+    if (login !== undefined || laptops !== undefined) ledger.owners.of.set(name, owner);
+    const usual = this.#factsOf(its, owner);
+    const facts = laptops === undefined ? usual : publishedFacts(usual, this.laptops, person);
+    const parts = { ledger, server: facts, door: this.doorOf(person) };
+    if (habits.era === "sse") return new SseClient(world, name, habits, parts);
+    return habits.era === "modern"
+      ? new ModernClient(world, name, habits, parts)
+      : new LegacyClient(world, name, habits, parts);
+  }
+
+  /** @param owner of the account that the client's calls need, if the server demands one. */
+  #factsOf({ name, habits, isKept }: Server, owner: string): ServerFacts {
+    const { servers } = this;
+    const { faults, login } = this.#plan;
+    // A server may forget, and so may the gateway, by a clock that says that the time for it has come.
+    const mayForget = faults.some(({ kind }) => kind === "server" || kind === "clock");
+    const isModern = habits.era === "modern";
+    return {
+      ...{ name, isModern, prefix: servers.length === 1 ? "" : `${name}__` },
+      // An account may be gone when a stream is taken up.
+      isKept: isKept && !mayForget && login === undefined,
+      isReady: () => this.holders.every((each) => each.name !== owner || each.isConnected),
+      uris: servers.flatMap(({ changing }) => changing.uris),
+      announcesLists: servers.length > 1 || isModern,
+      isDone: () => servers.every(({ changing }) => changing.isDone),
+    };
+  }
+
+  #makeHolders(): readonly AccountHolder[] {
+    const { vendor } = this;
+    const { login, holders = [] } = this.#plan;
+    if (vendor === undefined) return [];
+    const find = (finding: string): void => this.#ledger.find(finding);
+    const slug = login === undefined ? VENDORS.name : "server0";
+    return holders.map((habits, index) => {
+      const name = login === "oauth-shared" ? SHARED : `p${index}`;
+      return new AccountHolder(this.#world, name, habits, { vendor, find, slug });
+    });
+  }
+
+  #configure(upstreams: Record<string, object>): void {
+    const { vendor } = this;
+    const { login } = this.#plan;
+    for (const { name, url } of this.servers) {
+      upstreams[name] = { url };
+      if (vendor === undefined || login === undefined) continue;
+      upstreams[name] = { url, auth: login, oauth: vendor.settings };
+      guard(this.#world.network, url, vendor, this.#ledger);
+    }
+    if (vendor !== undefined && login === undefined)
+      upstreams[VENDORS.name] = { url: VENDORS.url, auth: "oauth", oauth: vendor.settings };
+  }
+}
