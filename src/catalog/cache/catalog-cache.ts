@@ -281,7 +281,8 @@ export class CatalogCache {
     const after = afterReading(before, read, reading, changedAt);
     const isOther = before.facts?.version !== after.facts?.version;
     // A failed write leaves memory unchanged too: memory and rows stay equal.
-    const changed = isOther ? this.#entries.replace(after, read.catalog) : new Set<ListTopic>();
+    const { catalog } = read;
+    const changed = isOther ? this.#entries.replace(before, after, catalog) : new Set<ListTopic>();
     Object.assign(entry, after);
     if (before.facts === undefined) this.#entries.makeRoom();
     if (!isOther && isWorthSaving(before, entry)) this.#entries.save(entry);

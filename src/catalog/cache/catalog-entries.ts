@@ -3,7 +3,7 @@
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { eraOf } from "../../protocol/revisions.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
-import type { Catalog } from "../catalog.ts";
+import type { Catalog, ListFault } from "../catalog.ts";
 import type { ListTopic } from "../topics.ts";
 import { type CatalogEntry, entryFrom, newEntry, newestOf } from "./catalog-entry.ts";
 import type { CatalogStore, Part } from "./catalog-store.ts";
@@ -91,9 +91,17 @@ export class CatalogEntries {
     if (this.has(entry)) this.#store.save(entry);
   }
 
-  /** @returns the lists that changed. */
-  replace(entry: CatalogEntry, catalog: Catalog): ReadonlySet<ListTopic> {
-    const changed = this.#store.replace(entry, catalog);
+  /**
+   * @param before the entry with the catalog that is replaced.
+   * @returns the lists that changed, and those that the server returns again: whoever was told of their trouble is
+   *   told that it is over.
+   */
+  replace(before: CatalogEntry, entry: CatalogEntry, catalog: Catalog): ReadonlySet<ListTopic> {
+    const faults = before.facts?.fault === undefined ? [] : (this.load(before)?.faults ?? []);
+    const isOver = ({ list }: ListFault): boolean =>
+      catalog.faults.every((fault) => fault.list !== list);
+    const mended = faults.filter(isOver).map(({ list }) => list);
+    const changed = [...mended, ...this.#store.replace(entry, catalog)];
     entry.savedAt = entry.readAt;
     this.#hold(entry, catalog);
     return new Set(changed.flatMap((part) => TOPICS[part] ?? []));

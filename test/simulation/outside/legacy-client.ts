@@ -129,7 +129,7 @@ export class LegacyClient extends Actor {
           if (response.status < 500) {
             // With a clock that jumps, the events after its place are over.
             const { hasClockJumped, quotas } = this.#ledger;
-            const text = await response.text().catch(() => "");
+            const text = await response.text();
             const isLost = quotas?.mayLosePlace(this.name, since, text) === true;
             if (last === undefined || !(hasClockJumped || isLost)) return;
             last = undefined;
@@ -225,14 +225,15 @@ export class LegacyClient extends Actor {
         if (read.isOver) return;
         last = read.lastEventId ?? last;
       } catch {
-        // Broken before its head: again.
+        // Broken before its head, or in a refusal: again.
       }
     }
   }
 
+  /** @throws Error when the refusal breaks before its end: it is no answer then. */
   async #isRefused(name: string, response: Response): Promise<boolean> {
     if (response.status === 200) return false;
-    const text = await response.text().catch(() => "");
+    const text = await response.text();
     if (response.status >= 500) return false;
     this.#ledger.ended(name, "error", `${response.status} ${text}`);
     return true;

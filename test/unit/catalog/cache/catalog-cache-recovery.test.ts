@@ -145,6 +145,24 @@ describe("a server that does not return one of its lists", () => {
     });
   });
 
+  test("announces that it does again, though nothing in it has changed", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const lists = { tools: ["one"], resources: ["r:1"] };
+      serves(scene, catalogOf(lists), 0);
+      await ask(scene.cache());
+      const tools = { ...fault, list: "tools" } as const;
+      serves(scene, catalogOf(lists, { faults: [fault, tools] }), 0);
+      await ask(scene.cache());
+      serves(scene, catalogOf(lists, { faults: [tools] }), 0);
+      await ask(scene.cache());
+      expect(scene.announced).toEqual([["resources"]]);
+      scene.now += 5000;
+      serves(scene, catalogOf(lists), 0);
+      await ask(scene.cache());
+      expect(scene.announced).toEqual([["resources"], ["tools"]]);
+    });
+  });
+
   test("is read with the known catalog at hand", async ({ expect }) => {
     await withScene(async (scene) => {
       const known: unknown[] = [];
