@@ -350,7 +350,11 @@ export class EndpointSubscriptions {
     if (signal.aborted) return undefined;
     const { source } = this.#options;
     // A fan-out that fails is being restarted.
-    return retry(() => source[way](interests), { ...RETRIES, signal }).catch(() => undefined);
+    const asking = retry(() => source[way](interests), { ...RETRIES, signal });
+    const honoured = await asking.catch(() => undefined);
+    // The interests may have arrived after the end of the session, and nobody would take them back.
+    if (this.#over.signal.aborted) await source.unsubscribe().catch(() => undefined);
+    return honoured;
   }
 
   /** Runs under the URI's lock, so that a later subscription is not undone. */

@@ -463,6 +463,29 @@ describe("who wants something", () => {
     await scene.revive().end();
     expect(scene.left).toEqual([undefined]);
   });
+
+  test("and ends while its interests are on their way takes them back when they have arrived", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    const { promise, resolve: arrive } = Promise.withResolvers<void>();
+    const arrived: string[] = [];
+    scene.subscribe = async (asked) => {
+      await promise;
+      arrived.push("subscribe");
+      return asked;
+    };
+    scene.unsubscribe = () => {
+      arrived.push("unsubscribe");
+      return Promise.resolve();
+    };
+    scene.subscriptions.listened();
+    await vi.advanceTimersByTimeAsync(0);
+    await scene.subscriptions.end();
+    arrive();
+    await scene.settle();
+    expect(arrived).toEqual(["unsubscribe", "subscribe", "unsubscribe"]);
+  });
 });
 
 describe("a client that is away", () => {
