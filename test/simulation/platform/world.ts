@@ -68,7 +68,7 @@ export class World {
   readonly #machines: number;
   /** How far the clock of an isolate's machine is off, in milliseconds. */
   readonly #skews = new Map<string, number>();
-  #mostAheadMs = 0;
+  #mostOffMs = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -123,12 +123,12 @@ export class World {
   /** The clock of a machine jumps. @param ms from the true time, until it jumps again. */
   jump({ name }: Isolate, ms: number): void {
     this.#skews.set(name, ms);
-    this.#mostAheadMs = Math.max(this.#mostAheadMs, ms);
+    this.#mostOffMs = Math.max(this.#mostOffMs, Math.abs(ms));
   }
 
-  /** How far any clock has been ahead: so much later an alarm may fire that was set by it. */
-  get mostAheadMs(): number {
-    return this.#mostAheadMs;
+  /** How far any clock has been off: so much later may be done what was to be done at a time. */
+  get mostOffMs(): number {
+    return this.#mostOffMs;
   }
 
   /** Writes a line into the trace. */
