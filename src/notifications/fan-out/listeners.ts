@@ -84,6 +84,8 @@ export class Listeners<Socket extends ListenerSocket> {
       listener.asks();
       const interests = JSON.parse(text) as Interests;
       const honoured = await this.#parts.subscribe(listener.id, interests);
+      // It may have gone before its subscriptions were recorded.
+      if (!this.#byId.has(listener.id)) this.#parts.onGone(listener.id);
       this.#attempt(listener, () => listener.answer(honoured));
     } else {
       this.#behind.delete(listener); // it makes progress

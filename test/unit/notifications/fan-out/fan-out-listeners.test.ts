@@ -70,6 +70,21 @@ describe("a listener", () => {
     });
   });
 
+  test("that hangs up while a new server is made known leaves nothing behind", async ({
+    expect,
+  }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      world.learning = promise;
+      world.listen("l", { new: ["tools"] });
+      await world.pass(0);
+      world.hangUp("l");
+      resolve();
+      await world.allArrive();
+      expect(rowsIn("wants_1")).toBe(0);
+    });
+  });
+
   test("whose socket is broken is closed, and the others are notified", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       const sockets = [];

@@ -71,6 +71,9 @@ export class World {
   onDeliver: (session: string, news: News) => void = () => undefined;
   /** Called whenever a session says that it is gone, or offline. */
   onGone: (session: string) => void = () => undefined;
+  /** Of a server that was added a moment ago. */
+  knowsNew = false;
+  learning: Promise<unknown> = Promise.resolve();
   alarmAt = Infinity;
   /** How often it rang. */
   alarms = 0;
@@ -239,8 +242,11 @@ export class World {
         },
       },
       found: found.map((socket) => ({ socket, saved: structuredClone(socket.saved) })),
-      knows: (slug) => slug !== "unknown",
-      learn: () => Promise.resolve(),
+      knows: (slug) => slug !== "unknown" && (slug !== "new" || this.knowsNew),
+      learn: async () => {
+        await this.learning;
+        this.knowsNew = true;
+      },
       limits: {
         windowBytes: this.#options.windowBytes ?? 100_000,
         stallSeconds: STALL_SECONDS,
