@@ -16,7 +16,7 @@ export interface LongRun {
 /** @returns every finding, and the coverage. @param say prints a line. */
 export async function playAll(
   { fault, from, schedules, signal }: LongRun,
-  players: readonly Player[],
+  players: readonly Pick<Player, "play">[],
   say: (text: string) => void,
 ): Promise<{ readonly found: readonly Found[]; readonly coverage: Coverage }> {
   const coverage = new Coverage();
