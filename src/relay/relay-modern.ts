@@ -30,12 +30,15 @@ export async function relayModern(
 }
 
 async function relay(scope: BridgeScope, target: UpstreamTarget, call: ModernCall): Promise<Reply> {
-  const verdict = await discover(target);
+  const requestState = call.message.params?.requestState;
+  const isParked = readBridgeState(requestState) !== undefined;
+  let verdict = await discover(target);
+  // Any other state is a modern server's own, so a verdict that says otherwise is of a time before it.
+  if (verdict.era === "legacy" && requestState !== undefined && !isParked)
+    verdict = await recheckEra(target);
   if (verdict.era === "unknown-modern") return speaksNeither(target, verdict);
   // A parked call is at the bridge, whatever the server's era is now.
-  if (readBridgeState(call.message.params?.requestState) !== undefined) {
-    return cross(scope, target, call);
-  }
+  if (isParked) return cross(scope, target, call);
   if (verdict.era === "legacy") {
     const reply = await cross(scope, target, call);
     if (!isOfOtherEra(reply)) return reply;

@@ -246,6 +246,20 @@ describe("a server that was legacy", () => {
     expect(world.orders).toEqual([]);
   });
 
+  test("and is not any more gets the next round of a call that it began elsewhere", async ({
+    expect,
+  }) => {
+    const world = worldOf(asOf(wantsSession));
+    await world.relay();
+    world.orders.splice(0);
+    world.answer = MODERN;
+    const { params } = CALL.message;
+    const round = { ...params, inputResponses: {}, requestState: "the server's own" };
+    expect(await world.relay({ message: message("tools/call", round) })).toEqual({ result: RAN });
+    expect(world.asked).toEqual(["server/discover", "server/discover", "tools/call"]);
+    expect(world.orders).toEqual([]);
+  });
+
   test("is not kept for a server that sends that error itself", async ({ expect }) => {
     const world = worldOf(asOf(wantsSession));
     await world.relay();
