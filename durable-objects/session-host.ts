@@ -80,6 +80,8 @@ export class SessionHost {
       () => {
         this.#wire();
         found();
+        // A reader that went while the object slept is not found, and so leaves nobody.
+        this.#scheduleAlarm();
       },
       (config) => this.#configured(config),
     );
