@@ -61,6 +61,8 @@ export interface TopicChange {
   readonly remove: readonly Topic[];
   /** Subscribers were promised what is added before it could be asked for: they may have missed changes. */
   readonly isLate?: boolean;
+  /** Subscribers were granted what is added before: a resource whose server cannot be asked stays promised. */
+  readonly isRenewed?: boolean;
 }
 
 export interface Feeds {

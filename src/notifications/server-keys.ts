@@ -37,6 +37,19 @@ export async function byKey(
   return { ...keyed, [publisherKey(publisher.person)]: lists };
 }
 
+/** @returns by slug, the keys of those of the servers at which the caller has an account. */
+export async function accountKeys(
+  endpoint: Endpoint,
+  slugs: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const keyed = [...new Set(slugs)].map(async (slug) => {
+    const target = serverOf(endpoint, slug)?.target;
+    const key = target?.credentials && (await serverKey(target));
+    return key === undefined ? [] : [[slug, key] as const];
+  });
+  return new Map((await Promise.all(keyed)).flat());
+}
+
 async function ofServers(endpoint: Endpoint, interests: Interests): Promise<Interests> {
   if (!hasAccounts(endpoint)) return interests;
   const keyed = await Promise.all(

@@ -189,6 +189,8 @@ export class ServerInSession {
       if (!this.#isFixed && this.#side === side) {
         side.session?.unlisten();
         this.#side = this.#sideOf(side.session === undefined ? "legacy" : "modern");
+        // A session that is no more announces nothing.
+        if (side.session !== undefined) this.#options.onMissed();
       }
       return undefined;
     }

@@ -16,7 +16,6 @@ import {
   LIST_KINDS,
   type Trouble,
 } from "../catalog.ts";
-import type { Feed } from "../feeds.ts";
 import { unconnected } from "./unconnected.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
@@ -67,9 +66,9 @@ export async function knownCatalog(
   client: ClientKind,
 ): Promise<Known> {
   const { limits } = context;
-  const known = keyOf(server);
-  const key = typeof known === "string" ? known : await known;
-  if (key === undefined) return withoutAccount(server);
+  const found = keyOf(server);
+  const key = typeof found === "string" ? found : await found;
+  if (typeof key !== "string") return key;
   const copy = copyOf(copyKey(key, server, client));
   // A server without a catalog may have one soon, but not every call has to wait for it.
   const goodMs = copy?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
@@ -90,13 +89,20 @@ export async function currentCatalog(
   client: ClientKind,
   isDoubted = false,
 ): Promise<Known> {
-  const known = keyOf(server);
-  const key = typeof known === "string" ? known : await known;
-  if (key === undefined) return withoutAccount(server);
+  const found = keyOf(server);
+  const key = typeof found === "string" ? found : await found;
+  if (typeof key !== "string") return key;
   const copy = copyOf(copyKey(key, server, client));
   const mayWait = copy === undefined || Date.now() >= copy.noWaitUntil;
   const waitMs = mayWait ? context.limits.catalogWaitMilliseconds : 0;
-  return ask(context, server, key, { client, waitMs, ...(isDoubted ? { isDoubted } : {}) });
+  const asked = { client, waitMs, ...(isDoubted ? { isDoubted } : {}) };
+  const answered = await ask(context, server, key, asked);
+  if (answered.trouble?.reason !== "account" && answered.isUnconnected !== true) return answered;
+  // The account is that of some seconds ago: its person may have connected another one since.
+  server.target.credentials?.changed();
+  const latest = await keyOf(server);
+  if (latest === key) return answered;
+  return typeof latest === "string" ? ask(context, server, latest, asked) : latest;
 }
 
 /**
@@ -108,9 +114,9 @@ export async function recentCatalog(
   server: Server,
   client: ClientKind,
 ): Promise<Known> {
-  const known = keyOf(server);
-  const key = typeof known === "string" ? known : await known;
-  if (key === undefined) return withoutAccount(server);
+  const found = keyOf(server);
+  const key = typeof found === "string" ? found : await found;
+  if (typeof key !== "string") return key;
   const copy = copyOf(copyKey(key, server, client));
   const isRecent =
     copy !== undefined && Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
@@ -118,18 +124,23 @@ export async function recentCatalog(
 }
 
 /** Where all callers share, a catalog is the same for all of them; else it is of one account. */
-function keyOf({ slug, target }: Server): string | Promise<string | undefined> {
-  if (target.credentials === undefined) return ownKey(slug, target);
-  return serverKey(target).then(
-    (key) => {
-      if (key !== undefined) accountKeys.set(target, key);
-      return key;
-    },
-    (error: unknown) => {
-      logUnexpected(error); // the vault restarts
-      return undefined;
-    },
-  );
+function keyOf(server: Server): string | Promise<string | Known> {
+  const { slug, target } = server;
+  return target.credentials === undefined ? ownKey(slug, target) : keyOfAccount(server);
+}
+
+/** @returns what is known of the server if the caller has no account there, or the vault cannot be asked. */
+async function keyOfAccount(server: Server): Promise<string | Known> {
+  const { target } = server;
+  try {
+    const key = await twice(() => serverKey(target));
+    if (key === undefined) return withoutAccount(server);
+    accountKeys.set(target, key);
+    return key;
+  } catch (error) {
+    logUnexpected(error);
+    return { server, catalog: undefined, trouble: untold(server, Date.now()), freshMs: 0 };
+  }
 }
 
 /** Of a server without accounts. */
@@ -177,7 +188,10 @@ async function ask(
   const before = copyOf(key);
   const question = { ...asked, known: before?.catalog?.version };
   const startedAt = Date.now();
-  const answering = askTwice(() => feeds.of(feedKey), question);
+  const answering = twice(() => feeds.of(feedKey).catalog(question)).catch((error: unknown) => {
+    logUnexpected(error);
+    return undefined;
+  });
   const answer = await settleWithin(answering, waitMs + GRACE_MS);
 
   const now = Date.now();
@@ -193,22 +207,18 @@ async function ask(
   return knownFrom(server, after);
 }
 
-/** Objects restart; a question can be repeated without harm. @returns `undefined` if both fail. */
-async function askTwice(
-  feed: () => Feed,
-  question: CatalogQuestion,
-): Promise<CatalogAnswer | undefined> {
+/** Objects restart; a question can be repeated without harm. @throws what the second one ends in. */
+async function twice<T>(question: () => Promise<T>): Promise<T> {
   try {
-    return await feed().catalog(question);
+    return await question();
   } catch {
-    // Only the second failure is logged.
+    return await question();
   }
-  try {
-    return await feed().catalog(question);
-  } catch (error) {
-    logUnexpected(error);
-    return undefined;
-  }
+}
+
+function untold({ slug }: Server, since: number): Trouble {
+  const message = `The gateway cannot tell at the moment what upstream "${slug}" has`;
+  return { reason: "gateway", message, since };
 }
 
 interface Circumstances {
@@ -236,8 +246,7 @@ function copyFrom(
   }
   if (answer === undefined || (answer.kind === "same" && before?.catalog === undefined)) {
     const since = before?.trouble?.reason === "gateway" ? before.trouble.since : now;
-    const message = `The gateway cannot tell at the moment what upstream "${server.slug}" has`;
-    const trouble = { reason: "gateway", message, since };
+    const trouble = untold(server, since);
     // The feed has not confirmed the catalog that is known here.
     const askedAt = before?.askedAt ?? now;
     return { ...base, askedAt, catalog: before?.catalog, trouble, freshUntil: now };

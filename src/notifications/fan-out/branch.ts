@@ -118,16 +118,17 @@ export class Branch<Socket extends ListenerSocket> {
   /**
    * Adds to the subscriptions of a session.
    *
+   * @param isRenewed the session's client was granted them before: a resource whose server does not answer stays promised.
    * @returns the topics that the servers will announce. Other resources are not kept.
    */
-  subscribe(session: string, interests: Interests): Promise<Interests> {
+  subscribe(session: string, interests: Interests, isRenewed = false): Promise<Interests> {
     this.#deliveries.renewed(session);
-    return this.#subscribe(session, Kind.Session, interests);
+    return this.#subscribe(session, Kind.Session, interests, isRenewed);
   }
 
   /** As `subscribe`, and in place of what the session has of other servers: its accounts have changed. */
   async replace(session: string, interests: Interests): Promise<Interests> {
-    const honoured = await this.subscribe(session, interests);
+    const honoured = await this.subscribe(session, interests, true);
     const left = this.#subscriptions.of(session).filter(({ slug, topic }) => {
       if (!Object.hasOwn(interests, slug)) return true;
       // Of the versions of the servers, a session has one.
@@ -190,16 +191,21 @@ export class Branch<Socket extends ListenerSocket> {
    * resource does not: it may not exist, and a refused client can ask again. A list that its server
    * does not announce is kept without a promise: the gateway may find out by itself that it changed.
    */
-  async #subscribe(subscriber: string, kind: Kind, interests: Interests): Promise<Interests> {
+  async #subscribe(
+    subscriber: string,
+    kind: Kind,
+    interests: Interests,
+    isRenewed = false,
+  ): Promise<Interests> {
     const { knows, learn } = this.#parts;
     if (Object.keys(interests).some((slug) => !knows(slug))) await learn();
     const asked = this.#admit(subscriber, kind, interests);
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {
-        const { honoured, unanswered } = await this.#interests.ask(slug, topics);
+        const { honoured, unanswered } = await this.#interests.ask(slug, topics, isRenewed);
         const isPromised = (topic: Topic): boolean =>
           honoured.has(topic) ||
-          (unanswered.has(topic) && (!isResource(topic) || known.has(topic)));
+          (unanswered.has(topic) && (isRenewed || !isResource(topic) || known.has(topic)));
         const refused = topics.filter((topic) => !isPromised(topic) && isResource(topic));
         this.#remove(subscriber, slug, refused);
         for (const topic of topics) this.#asking.delete(keyOf(subscriber, slug, topic));

@@ -69,8 +69,12 @@ export class InterestRegistry {
     });
   }
 
-  /** Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`. */
-  async ask(slug: string, topics: readonly Topic[]): Promise<InterestVerdict> {
+  /**
+   * Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`.
+   *
+   * @param isRenewed the subscriber was granted the topics before.
+   */
+  async ask(slug: string, topics: readonly Topic[], isRenewed = false): Promise<InterestVerdict> {
     const honoured = this.#interestsOf(slug);
     const now = this.#parts.now();
     const isUnannounced = (topic: Topic): boolean =>
@@ -83,7 +87,7 @@ export class InterestRegistry {
       (topic) => !honoured.has(topic) && !this.#asked.has(key(slug, topic)),
     );
     if (fresh.length > 0) {
-      const answer = this.#watch(slug, fresh);
+      const answer = this.#watch(slug, fresh, isRenewed);
       for (const topic of fresh) this.#asked.set(key(slug, topic), answer);
     }
     const answers = new Map(rest.map((topic) => [topic, this.#asked.get(key(slug, topic))]));
@@ -144,9 +148,10 @@ export class InterestRegistry {
     this.sendLater(slug, again, 0);
   }
 
-  async #watch(slug: string, add: readonly Topic[]): Answer {
+  async #watch(slug: string, add: readonly Topic[], isRenewed: boolean): Answer {
     const { branch, feeds, deadlines, now } = this.#parts;
-    const change = feeds.of(slug).watch(branch, { add, remove: [] });
+    const renewed = isRenewed ? { isRenewed } : {};
+    const change = feeds.of(slug).watch(branch, { add, remove: [], ...renewed });
     const ms = add.every(isListTopic) ? LISTS_MS : URIS_MS;
     const received = await deadlines.within(change, ms).catch(() => undefined);
     for (const topic of add) this.#asked.delete(key(slug, topic));

@@ -37,7 +37,7 @@ import {
 } from "../../catalog/topics.ts";
 import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
-import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
+import { accountKeys, takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
@@ -50,12 +50,23 @@ const BEGIN_WAIT_MS = 10_000;
 
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
-  subscribe(interests: Interests): Promise<Interests>;
+  /** @param isRenewed the client was granted them before. */
+  subscribe(interests: Interests, isRenewed?: boolean): Promise<Interests>;
   /** In place of what it has of other accounts than those that the caller has now. */
   replace(interests: Interests): Promise<Interests>;
   /** @param interests all if omitted. */
   unsubscribe(interests?: Interests): Promise<void>;
 }
+
+/** What the fan-out has promised. */
+interface Announced {
+  /** The topics, by server; `undefined` when the fan-out cannot be reached. */
+  readonly honoured: Interests | undefined;
+  /** By server, the keys of the accounts through which. */
+  readonly accounts: ReadonlyMap<string, string>;
+}
+
+const UNREACHABLE: Announced = { honoured: undefined, accounts: new Map() };
 
 export interface EndpointSubscriptionsOptions {
   readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "publisher" | "waitUntil">;
@@ -112,8 +123,9 @@ export class EndpointSubscriptions {
     const owning = this.#own.subscribe(slug, uri);
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
-    const honoured = await this.#subscribeAtSource({ [slug]: [topic] });
-    if (this.#wanted.covered(honoured, [uri])) this.#save();
+    const { honoured, accounts } = await this.#subscribeAtSource({ [slug]: [topic] });
+    this.#wanted.noteAccounts(accounts);
+    if (this.#wanted.covered(honoured, [uri]) || accounts.size > 0) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
       await settleWithin(owning, OWN_WAIT_MS);
       return this.#doneAt(slug);
@@ -179,8 +191,9 @@ export class EndpointSubscriptions {
 
   /** Messages in that session may have been missed: what nothing else announces may have changed. */
   missed(slug: string): void {
-    // In a new life, the fan-out first says what it announces.
-    this.seen();
+    // What only that session announced, the fan-out may announce by now; and in a new life, it first says what it does.
+    if (this.#wanted.hasAlone(this.#own.urisAt(slug)) && !this.#inbox.isOffline) this.#renew(false);
+    else this.seen();
     this.#renewing = this.#renewing.then(() => {
       const missed = this.#wanted.missed(this.#own.urisAt(slug));
       if (missed.length === 0) return;
@@ -262,7 +275,7 @@ export class EndpointSubscriptions {
     const topic = askTopicOf(ask);
     if (!this.#wanted.ask(topic)) return;
     this.#save();
-    const subscribed = this.#subscribeAtSource({ [ask.slug]: [topic] }).then((honoured) => {
+    const subscribed = this.#subscribeAtSource({ [ask.slug]: [topic] }).then(({ honoured }) => {
       this.#mustRenew ||= honoured === undefined;
     });
     this.#options.requestScope.waitUntil(subscribed);
@@ -329,32 +342,41 @@ export class EndpointSubscriptions {
         const isOwn = hasAccounts(endpoint) || publisher !== undefined;
         const isWhole = this.#wanted.hasLists && isOwn;
         const { uris } = this.#wanted;
-        const way = renewal ?? (isWhole ? "replace" : "subscribe");
-        const honoured = await this.#subscribeAtSource(this.#wanted.interests(), way);
+        const way = renewal ?? (isWhole ? "replace" : "renew");
+        const { honoured, accounts } = await this.#subscribeAtSource(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         if (honoured === undefined) this.#mustRenew = true;
-        if (this.#wanted.covered(honoured, uris) || isOther) this.#save();
+        const moved = this.#wanted.changeAccounts(accounts);
+        if (this.#wanted.covered(honoured, uris) || isOther || accounts.size > 0) this.#save();
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
+        else if (moved.length > 0) this.#inbox.add(moved.map(topicOf));
       })
       .catch(logUnexpected);
     this.#options.requestScope.waitUntil(this.#renewing);
   }
 
-  /** @returns the topics that will be announced; `undefined` when the fan-out cannot be reached. */
   async #subscribeAtSource(
     interests: Interests,
-    way: "subscribe" | "replace" = "subscribe",
-  ): Promise<Interests | undefined> {
+    way: "subscribe" | "renew" | "replace" = "subscribe",
+  ): Promise<Announced> {
     const { signal } = this.#over;
-    if (signal.aborted) return undefined;
-    const { source } = this.#options;
+    if (signal.aborted) return UNREACHABLE;
+    const { source, requestScope } = this.#options;
+    const ask = async (): Promise<Announced> => {
+      // Asked for first: with an account that is connected meanwhile, the session is told to renew.
+      const accounts = await accountKeys(requestScope.endpoint, Object.keys(interests));
+      const honoured =
+        way === "replace"
+          ? source.replace(interests)
+          : source.subscribe(interests, way === "renew");
+      return { accounts, honoured: await honoured };
+    };
     // A fan-out that fails is being restarted.
-    const asking = retry(() => source[way](interests), { ...RETRIES, signal });
-    const honoured = await asking.catch(() => undefined);
+    const announced = await retry(ask, { ...RETRIES, signal }).catch(() => UNREACHABLE);
     // The interests may have arrived after the end of the session, and nobody would take them back.
     if (this.#over.signal.aborted) await source.unsubscribe().catch(() => undefined);
-    return honoured;
+    return announced;
   }
 
   /** Runs under the URI's lock, so that a later subscription is not undone. */

@@ -31,6 +31,8 @@ export interface SavedWanted {
   readonly asks?: readonly Topic[];
   /** The resources that only the client's own sessions announced at some time; earlier versions had none. */
   readonly alone?: readonly string[];
+  /** By server, the key of the account through which its resources were last announced; earlier versions had none. */
+  readonly accounts?: Readonly<Record<string, string>>;
 }
 
 /** The endpoint gets and loses the servers that its person publishes. */
@@ -49,6 +51,7 @@ export class SessionSubscriptions {
    * messages there were last missed: `false` if the fan-out announces them as well by now.
    */
   readonly #alone: Map<string, boolean>;
+  readonly #accounts: Map<string, string>;
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
   #listens: boolean;
   #isListeningSaved: boolean;
@@ -59,6 +62,7 @@ export class SessionSubscriptions {
     this.#listens = saved?.listens === true || saved?.lists !== undefined;
     this.#isListeningSaved = this.#listens;
     this.#alone = new Map(saved?.alone?.map((uri) => [uri, true]));
+    this.#accounts = new Map(Object.entries(saved?.accounts ?? {}));
     // The configuration may have changed since.
     this.serversChanged();
     this.#asks = new Set(saved?.asks);
@@ -106,8 +110,10 @@ export class SessionSubscriptions {
   }
 
   delete(uri: string): void {
+    const slug = this.#uris.get(uri);
     this.#uris.delete(uri);
     this.#alone.delete(uri);
+    if (slug !== undefined && this.urisOf(slug).length === 0) this.#accounts.delete(slug);
   }
 
   /**
@@ -124,6 +130,11 @@ export class SessionSubscriptions {
     return this.#alone.size > before;
   }
 
+  /** @returns whether nothing but the client's own session announces some of these. */
+  hasAlone(uris: readonly string[]): boolean {
+    return uris.some((uri) => this.#alone.get(uri) === true);
+  }
+
   /**
    * Messages in the client's own session were missed.
    *
@@ -134,6 +145,33 @@ export class SessionSubscriptions {
     const missed = uris.filter((uri) => this.#alone.has(uri));
     for (const uri of missed) if (this.#alone.get(uri) === false) this.#alone.delete(uri);
     return missed;
+  }
+
+  /**
+   * A resource is announced through an account. Others at its server may be announced through an earlier one.
+   *
+   * @param accounts the key by server.
+   */
+  noteAccounts(accounts: ReadonlyMap<string, string>): void {
+    for (const [slug, key] of accounts)
+      if (!this.#accounts.has(slug)) this.#accounts.set(slug, key);
+  }
+
+  /**
+   * All resources are announced through these accounts from now on.
+   *
+   * @param accounts their keys by server.
+   * @returns the resources that were announced through another account before: what has changed since that one ended,
+   *   nobody knows.
+   */
+  changeAccounts(accounts: ReadonlyMap<string, string>): readonly string[] {
+    return [...accounts].flatMap(([slug, key]) => {
+      const uris = this.urisOf(slug);
+      if (uris.length === 0) return [];
+      const before = this.#accounts.get(slug);
+      this.#accounts.set(slug, key);
+      return before === undefined || before === key ? [] : uris;
+    });
   }
 
   /** The client's person was asked to connect an account. @returns whether that is new. */
@@ -240,6 +278,7 @@ export class SessionSubscriptions {
       ...(this.#listens && this.#lists === undefined && { listens: true }),
       ...(this.#asks.size > 0 && { asks: [...this.#asks] }),
       ...(this.#alone.size > 0 && { alone: [...this.#alone.keys()] }),
+      ...(this.#accounts.size > 0 && { accounts: Object.fromEntries(this.#accounts) }),
     };
   }
 }

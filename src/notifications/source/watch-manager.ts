@@ -85,12 +85,13 @@ export class WatchManager {
   /**
    * Changes the topics of a branch. Waits two seconds for a server that cannot be reached: then its
    * lists are promised, since the gateway itself announces them when the server is back, and those
-   * resources that any branch was promised before. Lists that the server does not announce stay
+   * resources that any branch was promised before, or its subscribers were granted. Lists that the server does not announce stay
    * wanted until they are removed: the gateway announces the changes it finds out itself (`announce`).
    *
    * @returns those of `add` that will be announced.
    */
-  async watch(branch: number, { add, remove, isLate }: TopicChange): Promise<readonly Topic[]> {
+  async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
+    const { add, remove, isLate, isRenewed } = change;
     for (const topic of remove) this.#remove(branch, topic);
     const asked: Topic[] = [];
     const missed = new Set<Topic>();
@@ -105,7 +106,8 @@ export class WatchManager {
     if (asked.length === 0) return [];
     this.#watch.openEarly();
     await this.#answers(asked);
-    const promised = asked.filter((topic) => this.#conclude(branch, topic));
+    const isGranted = isLate === true || isRenewed === true;
+    const promised = asked.filter((topic) => this.#conclude(branch, topic, isGranted));
     this.#follow(asked);
     this.#publisher.announceTo(
       branch,
@@ -212,20 +214,21 @@ export class WatchManager {
   }
 
   /** @returns whether the branch is promised the topic. */
-  #conclude(branch: number, topic: Topic): boolean {
+  #conclude(branch: number, topic: Topic, isGranted: boolean): boolean {
     const isLast = this.#countAsking(branch, topic, -1) === 0;
     if (!this.#wanted.isWantedBy(branch, topic)) return false; // removed meanwhile
-    const isPromised = this.#canPromise(topic);
+    const isPromised = this.#canPromise(topic, isGranted);
     if (isPromised) this.#wanted.answer(branch, topic, "promised");
     else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "unpromised");
     else if (isLast) this.#remove(branch, topic);
     return isPromised;
   }
 
-  #canPromise(topic: Topic): boolean {
+  #canPromise(topic: Topic, isGranted: boolean): boolean {
     const verdict = this.#watch.verdict(topic);
     if (verdict === "announced" || verdict === "unannounced") return verdict === "announced";
-    return (isListTopic(topic) && !this.#watch.isOpen) || this.#wanted.isPromised(topic);
+    if (isListTopic(topic)) return !this.#watch.isOpen || this.#wanted.isPromised(topic);
+    return isGranted || this.#wanted.isPromised(topic);
   }
 
   #updated(uri: string): void {

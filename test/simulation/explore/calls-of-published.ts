@@ -1,5 +1,6 @@
 /** What clients know of the servers that their people publish, and a last call, which has to come back. */
 
+import type { Changing } from "../outside/changing.ts";
 import type { Door } from "../outside/door.ts";
 import { type Laptop, PUBLISHED } from "../outside/laptop.ts";
 import type { Ledger } from "../outside/ledger.ts";
@@ -14,18 +15,21 @@ const KNOWN_MS = 30_000;
 const BACK_MS = 60_000;
 const CALL_MS = 120_000;
 
+/** @param own what the client's person has. */
 export function publishedFacts(
   usual: ServerFacts,
-  laptops: readonly Laptop[],
-  person: number | undefined,
+  own: { readonly laptops: readonly Laptop[]; readonly files: Changing },
 ): ServerFacts {
-  const own = laptops.filter(({ habits }) => habits.person === person);
+  const { laptops, files } = own;
+  const { uris, tools } = files;
   return {
     ...usual,
-    ...{ name: SLUG, prefix: `${SLUG}__`, uris: [], isKept: false },
-    isModern: own.some(({ habits }) => habits.era === "modern"),
+    ...{ name: SLUG, prefix: `${SLUG}__`, isKept: false, uris, tools },
+    ...{ comesAndGoes: true, announcesLists: true },
+    isModern: laptops.some(({ habits }) => habits.era === "modern"),
     isReady: () =>
-      own.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),
+      laptops.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),
+    isDone: () => files.isDone,
   };
 }
 
@@ -34,22 +38,14 @@ export async function callOnce(parts: {
   readonly world: World;
   readonly ledger: Ledger;
   readonly door: Door;
-  readonly laptops: readonly Laptop[];
+  readonly server: ServerFacts;
 }): Promise<void> {
-  const { world, ledger, door, laptops } = parts;
+  const { world, ledger } = parts;
   await world.run({ untilMs: world.elapsed + BACK_MS });
   const name = "client9";
   ledger.owners.of.set(name, "p0");
   const habits = { reconnectMs: 0, calls: 1, events: 0, isHasty: false };
-  const usual = { name: SLUG, isKept: false, isModern: true, prefix: "", uris: [] };
-  const announced = { announcesLists: false, isReady: () => true, isDone: () => true };
-  const server = publishedFacts({ ...usual, ...announced }, laptops, 0);
-  const client = new ModernClient(
-    world,
-    name,
-    { era: "modern", ...habits },
-    { ledger, server, door },
-  );
+  const client = new ModernClient(world, name, { era: "modern", ...habits }, parts);
   client.start();
   await world.run({ untilMs: world.elapsed + CALL_MS, isOver: () => client.isDone });
   const [end] = ledger.calls.get(`${name}.0`)?.ends ?? [];

@@ -3,7 +3,7 @@
 import type { Random } from "../platform/random.ts";
 import { twoOf } from "./people.ts";
 import type { Plan } from "./plan.ts";
-import { quietClient, quietServer } from "./quiet.ts";
+import { quietClient, quietServer, subscribing } from "./quiet.ts";
 
 const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
 const MOMENTS = [
@@ -12,29 +12,50 @@ const MOMENTS = [
   "POST /mcp",
   "answered 401",
   "writes are confirmed",
+  ".publish",
+  ".deliver",
+  ".watch",
 ] as const;
-const PLACES = ["VaultObject", "POST /token", "SessionObject", "BridgeObject", "isolate"] as const;
+const PLACES = [
+  "VaultObject",
+  "POST /token",
+  "SessionObject",
+  "BridgeObject",
+  "FeedObject",
+  "FanOutObject",
+  "isolate",
+] as const;
 
 /** @param plan a mixture, of which the first server demands an account. */
 export function withAccounts(plan: Plan, random: Random): Plan {
   const isShared = random.chance(0.3);
   const login = isShared ? ("oauth-shared" as const) : ("oauth" as const);
-  // Whose changes an account is told of is not in the model yet.
-  const servers = plan.servers.slice(0, 1).map((server) => quietServer(server));
-  const clients = twoOf(plan).map((client, index) => ({
-    ...quietClient(client, {
+  const isChanging = random.chance(0.4);
+  const servers = plan.servers.slice(0, 1).map((server) => {
+    // Where there is no session, nobody can subscribe in it.
+    if (!isChanging || (server.era === "legacy" && !server.hasSessions)) return quietServer(server);
+    const habits = {
+      ...{ changes: 1 + random.below(8), changeMs: random.pick([1500, 20_000, 60_000]) },
+      quietMs: 20_000,
+    };
+    return server.era === "modern" ? { ...server, ...habits } : { ...server, ...habits };
+  });
+  const clients = twoOf(plan).map((client, index) => {
+    const change = {
       ...{ server: 0, numbers: true, person: index % 2 },
       restMs: random.pick([2000, 40_000, 120_000]),
-    }),
-    calls: 2 + random.below(5),
-  }));
+    };
+    const quiet = { ...quietClient(client, change), calls: 2 + random.below(5) };
+    return isChanging ? subscribing(quiet, random) : quiet;
+  });
   const kinds = FAULTS.filter(() => random.chance(0.4));
   const count = kinds.length === 0 ? 0 : 1 + random.below(5);
   return {
     ...plan,
     ...{ servers, clients, login },
     vendor: {
-      rotation: random.pick(["strict", "grace", "none"]),
+      // Whoever has lost an account for good hears of nothing.
+      rotation: random.pick(isChanging ? ["grace", "none"] : ["strict", "grace", "none"]),
       lifeMs: random.pick([90_000, 180_000]),
       pauseMs: random.pick([0, 50, 3000]),
       isBusy: random.chance(0.2),
@@ -44,7 +65,8 @@ export function withAccounts(plan: Plan, random: Random): Plan {
       useMs: random.pick([20_000, 400_000]),
       pauseMs: random.pick([5000, 20_000, 90_000]),
       atOnce: random.below(4),
-      ends: random.chance(0.4),
+      // The gateway lets nobody connect again and again, and until it does, nobody hears of a change.
+      ends: random.chance(0.4) ? (isChanging ? 5 : 100) : 0,
     })),
     faults: Array.from({ length: count }, () => ({
       kind: random.pick(kinds),

@@ -1,7 +1,9 @@
 /** Everybody outside of the gateway who takes part in a plan. */
 
 import { AccountHolder } from "../outside/account-holder.ts";
-import type { Actor } from "../outside/actor.ts";
+import { Actor } from "../outside/actor.ts";
+import { toolsOf, TOOLS } from "../outside/changes.ts";
+import { Changing } from "../outside/changing.ts";
 import { Door } from "../outside/door.ts";
 import { guard, SHARED } from "../outside/guarded.ts";
 import { Intruder } from "../outside/intruder.ts";
@@ -27,6 +29,8 @@ const VENDORS = { name: "vend", url: "https://vend.example.com/mcp" };
 export class Parties {
   readonly servers: readonly Server[];
   readonly laptops: readonly Laptop[];
+  /** What each person publishes, whichever of their laptops runs it. */
+  readonly #files: ReadonlyMap<number, Changing>;
   readonly clients: readonly Client[];
   readonly holders: readonly AccountHolder[];
   readonly vendor: Vendor | undefined;
@@ -45,10 +49,11 @@ export class Parties {
         ? new ModernServer(world, `server${index}`, habits, ledger)
         : new LegacyServer(world, `server${index}`, habits, ledger),
     );
-    this.laptops = (plan.laptops ?? []).map(
-      (habits, index) =>
-        new Laptop(world, `laptop${index}`, habits, { ledger, door: this.doorOf(habits.person) }),
-    );
+    this.#files = this.#makeFiles();
+    this.laptops = (plan.laptops ?? []).map((habits, index) => {
+      const parts = { door: this.doorOf(habits.person), changing: this.#filesOf(habits.person) };
+      return new Laptop(world, `laptop${index}`, habits, { ledger, ...parts });
+    });
     this.clients = plan.clients.map((habits, index) => this.#client(`client${index}`, habits));
     this.vendor =
       plan.vendor === undefined
@@ -82,6 +87,7 @@ export class Parties {
 
   start(): void {
     for (const { changing } of this.servers) changing.start();
+    for (const changing of this.#files.values()) changing.start();
     for (const each of this.#guests) each.start();
   }
 
@@ -98,35 +104,74 @@ export class Parties {
     const world = this.#world;
     const ledger = this.#ledger;
     const { login, laptops } = this.#plan;
-    const its = this.servers[server];
-    if (its === undefined) throw new Error(`The plan has no server ${server}`);
-    const owner = login === "oauth-shared" ? SHARED : `p${person}`;
-    if (login !== undefined || laptops !== undefined) ledger.owners.of.set(name, owner);
-    const usual = this.#factsOf(its, owner);
-    const facts = laptops === undefined ? usual : publishedFacts(usual, this.laptops, person);
-    const parts = { ledger, server: facts, door: this.doorOf(person) };
+    if (login !== undefined || laptops !== undefined)
+      ledger.owners.of.set(name, this.#ownerFor(person));
+    const parts = { ledger, server: this.factsOf(server, person), door: this.doorOf(person) };
     if (habits.era === "sse") return new SseClient(world, name, habits, parts);
     return habits.era === "modern"
       ? new ModernClient(world, name, habits, parts)
       : new LegacyClient(world, name, habits, parts);
   }
 
-  /** @param owner of the account that the client's calls need, if the server demands one. */
-  #factsOf({ name, habits, isKept }: Server, owner: string): ServerFacts {
+  /** @returns the owner of the account that a client's calls need, if its server demands one. */
+  #ownerFor(person: number | undefined): string {
+    return this.#plan.login === "oauth-shared" ? SHARED : `p${person}`;
+  }
+
+  /** What a client of this person knows of its server. */
+  factsOf(server: number, person: number | undefined): ServerFacts {
+    const its = this.servers[server];
+    if (its === undefined) throw new Error(`The plan has no server ${server}`);
+    const usual = this.#usualFacts(its, this.#ownerFor(person));
+    if (this.laptops.length === 0 || person === undefined) return usual;
+    return publishedFacts(usual, {
+      laptops: this.laptops.filter(({ habits }) => habits.person === person),
+      files: this.#filesOf(person),
+    });
+  }
+
+  /** @param owner of the account that the client's calls need. */
+  #usualFacts({ name, habits, isKept }: Server, owner: string): ServerFacts {
     const { servers } = this;
     const { faults, login } = this.#plan;
     // A server may forget, and so may the gateway, by a clock that says that the time for it has come.
     const mayForget = faults.some(({ kind }) => kind === "server" || kind === "clock");
     const isModern = habits.era === "modern";
+    const holdersOf = (): readonly AccountHolder[] =>
+      this.holders.filter((each) => each.name === owner);
     return {
       ...{ name, isModern, prefix: servers.length === 1 ? "" : `${name}__` },
       // An account may be gone when a stream is taken up.
       isKept: isKept && !mayForget && login === undefined,
-      isReady: () => this.holders.every((each) => each.name !== owner || each.isConnected),
+      isReady: () => holdersOf().every(({ isConnected }) => isConnected),
       uris: servers.flatMap(({ changing }) => changing.uris),
-      announcesLists: servers.length > 1 || isModern,
-      isDone: () => servers.every(({ changing }) => changing.isDone),
+      ...{ tools: TOOLS, comesAndGoes: login !== undefined },
+      announcesLists: servers.length > 1 || isModern || login !== undefined,
+      isDone: () =>
+        servers.every(({ changing }) => changing.isDone) &&
+        holdersOf().every((each) => each.isDone),
     };
+  }
+
+  #makeFiles(): ReadonlyMap<number, Changing> {
+    const files = new Map<number, Changing>();
+    for (const { person, ...habits } of this.#plan.laptops ?? []) {
+      const announce = (method: string, uri?: string): void => {
+        for (const laptop of this.laptops)
+          if (laptop.habits.person === person) laptop.announce(method, uri);
+      };
+      const disk = new Actor(this.#world, `files${person}`);
+      const { changes } = this.#ledger;
+      if (files.has(person)) continue;
+      files.set(person, new Changing(disk, habits, changes, announce, toolsOf(`p${person}`)));
+    }
+    return files;
+  }
+
+  #filesOf(person: number): Changing {
+    const files = this.#files.get(person);
+    if (files === undefined) throw new Error(`The plan has no laptop of person ${person}`);
+    return files;
   }
 
   #makeHolders(): readonly AccountHolder[] {
@@ -144,6 +189,8 @@ export class Parties {
   #configure(upstreams: Record<string, object>): void {
     const { vendor } = this;
     const { login } = this.#plan;
+    // Who connects an account, or loses one, is told of everything.
+    if (login !== undefined) this.#ledger.changes.gap("every");
     for (const { name, url } of this.servers) {
       upstreams[name] = { url };
       if (vendor === undefined || login === undefined) continue;

@@ -74,14 +74,14 @@ async function playIn(plan: Plan, program: Program, watching: Watching): Promise
   const quotas = watchQuotas(plan.limits, world, ledger);
   const parties = new Parties(plan, world, ledger, upstreams);
   parties.start();
-  const { outsiders, laptops } = parties;
+  const { outsiders } = parties;
   const faults = new PlannedFaults(plan, { world, ledger, outsiders });
   const isOver = (): boolean =>
     world.scheduler.steps > MAX_STEPS || parties.busy.every(({ isDone }) => isDone);
   await world.run({ untilMs: endOf(plan), isOver });
   if (plan.laptops !== undefined) {
     faults.stop();
-    await callOnce({ world, ledger, door: parties.doorOf(0), laptops });
+    await callOnce({ world, ledger, door: parties.doorOf(0), server: parties.factsOf(0, 0) });
   }
   await world.run({ untilMs: world.elapsed + REST_MS });
   // What was promised in that time is still read.
@@ -171,6 +171,6 @@ function endOf({ faults }: Plan): number {
 /** What people and vendors do ends calls, though nothing is broken: a second laptop takes the name of the first. */
 function hasUpheaval({ holders = [], laptops = [], vendor }: Plan): boolean {
   const owners = new Set(laptops.map(({ person }) => person));
-  const hasEnds = holders.some(({ ends }) => ends === true);
+  const hasEnds = holders.some(({ ends = 0 }) => ends > 0);
   return hasEnds || vendor?.isBusy === true || owners.size < laptops.length;
 }

@@ -3,7 +3,7 @@
 import type { Random } from "../platform/random.ts";
 import { twoOf } from "./people.ts";
 import type { Plan } from "./plan.ts";
-import { quietClient, quietServer } from "./quiet.ts";
+import { quietClient, quietServer, subscribing } from "./quiet.ts";
 
 const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
 const MOMENTS = [
@@ -13,22 +13,47 @@ const MOMENTS = [
   "receive",
   "writes are confirmed",
   "run",
+  ".publish",
+  ".deliver",
+  ".watch",
 ] as const;
-const PLACES = ["ConnectorObject", "laptop", "SessionObject", "BridgeObject", "isolate"] as const;
+const PLACES = [
+  "ConnectorObject",
+  "laptop",
+  "SessionObject",
+  "BridgeObject",
+  "FeedObject",
+  "FanOutObject",
+  "isolate",
+] as const;
 
 /** @param plan a mixture, whose clients call what their own people publish. */
 export function withPublished(plan: Plan, random: Random): Plan {
-  const clients = twoOf(plan).map((client, index) =>
-    quietClient(client, {
+  const isChanging = random.chance(0.4);
+  const clients = twoOf(plan).map((client, index) => {
+    const change = {
       ...{ server: 0, numbers: true, person: index % 2 },
       restMs: random.pick([0, 2000, 20_000]),
-    }),
-  );
+    };
+    const quiet = quietClient(client, change);
+    return isChanging ? subscribing(quiet, random) : quiet;
+  });
+  const changesOf = () =>
+    isChanging
+      ? {
+          changes: 1 + random.below(6),
+          changeMs: random.pick([1500, 20_000]),
+          // An isolate that does not know yet that a person publishes may take half a minute.
+          quietMs: 90_000,
+        }
+      : {};
+  const changes = [changesOf(), changesOf()];
   const laptopOf = (person: number, startMs: number) => ({
     ...{ person, startMs },
     era: random.pick(["legacy", "modern"] as const),
     pauseMs: random.pick([0, 20, 800]),
     asks: random.chance(0.4),
+    ...changes[person],
   });
   // A second one of a person takes the name from the first.
   const second = random.chance(0.3) ? [laptopOf(0, random.pick([2000, 33_000, 40_000]))] : [];

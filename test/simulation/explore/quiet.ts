@@ -1,6 +1,7 @@
 /** Of plans in which nothing changes, and nobody subscribes. */
 
 import type { SubscribeHabits } from "../outside/subscriber.ts";
+import type { Random } from "../platform/random.ts";
 import type { Plan } from "./plan.ts";
 
 type Client = Plan["clients"][number];
@@ -28,6 +29,13 @@ export function quietClient(
     case "legacy":
       return { ...withoutSubscription(client), ...change };
   }
+}
+
+/** @returns the same client with subscriptions, if its revision has any here. */
+export function subscribing(client: Client, random: Random): Client {
+  if (client.era === "sse") return client;
+  const habits = { subscribes: random.below(3), wavers: random.chance(0.4) };
+  return client.era === "modern" ? { ...client, ...habits } : { ...client, ...habits };
 }
 
 export function quietServer(server: Server): Server {

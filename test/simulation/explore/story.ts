@@ -18,7 +18,10 @@ const SENTENCES: readonly (readonly [RegExp, (found: Match) => string])[] = [
     /^(?<who>client\w+): (?<name>\S+) broke: /,
     ({ who, name }) => `${who} notices that the answer to ${name} broke`,
   ],
-  [/^(?<who>server\w+): changes (?<what>.*)$/, ({ who, what }) => `${who} changes ${what}`],
+  [
+    /^(?<who>(?:server|files)\w+): changes (?<what>.*)$/,
+    ({ who, what }) => `${who} changes ${what}`,
+  ],
   [
     /^(?<who>client\w+) → (?<request>\w+) \/\S+ (?<id>#\d+): arrives$/,
     ({ who = "", request, id }) => `${asks(who, request ?? "")} (request ${id})`,
@@ -101,8 +104,17 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
+/** What a machine that publishes gets: a message, or something about its connection. */
+interface Frame {
+  readonly t: string;
+  readonly body?: Message;
+}
+
 function got(who: string, json: string): string {
-  const { method, id, params, error } = JSON.parse(json) as Message;
+  const said = JSON.parse(json) as Message | Frame;
+  if ("t" in said && said.t !== "message") return `${who} is told by the gateway: ${said.t}`;
+  const message = "t" in said ? (said.body ?? {}) : said;
+  const { method, id, params, error } = message;
   switch (method) {
     case "tools/call": {
       const { call, events } = params?.arguments ?? { call: "", events: 0 };

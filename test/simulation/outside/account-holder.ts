@@ -13,8 +13,8 @@ export interface AccountHabits {
   readonly pauseMs: number;
   /** Requests that ask at the same time. */
   readonly atOnce: number;
-  /** Ends the account now and then, and connects it again. */
-  readonly ends?: boolean;
+  /** Ends the account now and then, so often at most, and connects it again. */
+  readonly ends?: number;
 }
 
 /** The vault, as an isolate calls it. */
@@ -79,9 +79,13 @@ export class AccountHolder extends Actor {
     await this.sleep(this.upTo(1000));
     await this.#connected();
     const endsAt = this.world.scheduler.now + this.habits.useMs;
+    let { ends = 0 } = this.habits;
     while (this.world.scheduler.now < endsAt && !this.isLost) {
       await this.sleep(this.upTo(this.habits.pauseMs));
-      if (this.habits.ends === true && this.world.random.chance(0.5)) await this.#end();
+      if (ends > 0 && this.world.random.chance(0.5)) {
+        ends -= 1;
+        await this.#end();
+      }
       await Promise.all(Array.from({ length: this.habits.atOnce }, () => this.#use()));
     }
     this.isDone = true;

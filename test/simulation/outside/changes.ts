@@ -34,8 +34,17 @@ interface Subscription {
  */
 type Gap = "every" | "listening" | "session" | "fan-out";
 
-/** The topic of the list of tools: its version is the sum of those of all servers. */
+/** The topic of the list of tools of the operator's servers: its version is the sum of theirs. */
 export const TOOLS = "tools";
+
+/** The same for what a person publishes. */
+export function toolsOf(person: string): string {
+  return `${TOOLS} of ${person}`;
+}
+
+function isList(topic: string): boolean {
+  return topic.startsWith(TOOLS);
+}
 
 /**
  * The time for which the gateway may collect changes before it announces them. A client that subscribes within it,
@@ -116,7 +125,7 @@ export class ChangeLedger {
     }
     subscription.heard += 1;
     // A session also announces its lists once for each version of the gateway's servers, which has one here.
-    const others = topic === TOOLS ? 1 : 0;
+    const others = isList(topic) ? 1 : 0;
     const changes = this.versionOf(topic) - subscription.since + others + subscription.extra;
     if (subscription.heard > changes) subscription.isTooMany = true;
   }
@@ -147,12 +156,10 @@ export class ChangeLedger {
     for (const each of this.#subscriptions.values()) {
       const { client, topic, heard, since, isListening } = each;
       const changes = this.versionOf(topic) - since;
-      const hasTwoWays = topic !== TOOLS && this.#callers.has(client);
+      const hasTwoWays = !isList(topic) && this.#callers.has(client);
       const mayRepeat =
         this.#gaps.has("every") ||
-        (isListening
-          ? this.#gaps.has("listening")
-          : topic !== TOOLS && this.#gaps.has("session")) ||
+        (isListening ? this.#gaps.has("listening") : !isList(topic) && this.#gaps.has("session")) ||
         (!isListening && hasTwoWays && this.#gaps.has("fan-out"));
       if (each.isTooMany && !mayRepeat)
         this.#find(`${client} was told ${heard} times of ${changes} changes of ${topic}`);
@@ -172,7 +179,7 @@ export class ChangeLedger {
 
   /** @returns the last version whose news is over. */
   #versionThatIsOver(topic: string): number {
-    const collectMs = topic === TOOLS ? COLLECT_MS.list : COLLECT_MS.resource;
+    const collectMs = isList(topic) ? COLLECT_MS.list : COLLECT_MS.resource;
     const before = this.#now() - collectMs - this.#slowMs;
     return (this.#changedAt.get(topic) ?? []).filter((at) => at < before).length;
   }

@@ -10,13 +10,14 @@ export interface ChangeHabits {
   readonly changes?: number;
   /** The longest pause before the next change, in milliseconds. */
   readonly changeMs?: number;
+  /** The longest time before the first pause, in milliseconds. Clients are there by then, mostly. */
+  readonly quietMs?: number;
 }
 
 /** Sends a notification to those who asked for it. @param uri of a resource. */
 export type Announce = (method: string, uri?: string) => void;
 
-/** Clients are there by then, mostly. */
-const START_MS = 5000;
+const QUIET_MS = 5000;
 const POLL_MS = 3000;
 /** Longer than any pause between two attempts of the gateway, by a clock that is right. */
 const PATIENCE_MS = 300_000;
@@ -27,10 +28,19 @@ export class Changing {
   readonly #habits: ChangeHabits;
   readonly #ledger: ChangeLedger;
   readonly #announce: Announce;
+  /** The topic of its list of tools. */
+  readonly tools: string;
   #left: number;
   #toolsVersion = 0;
 
-  constructor(actor: Actor, habits: ChangeHabits, ledger: ChangeLedger, announce: Announce) {
+  constructor(
+    actor: Actor,
+    habits: ChangeHabits,
+    ledger: ChangeLedger,
+    announce: Announce,
+    tools: string = TOOLS,
+  ) {
+    this.tools = tools;
     this.#actor = actor;
     this.#habits = habits;
     this.#ledger = ledger;
@@ -47,7 +57,7 @@ export class Changing {
     return this.#left === 0;
   }
 
-  /** To be called in each life of the server. */
+  /** To be called in each life of the actor. */
   start(): void {
     if (this.isAny) this.#actor.context.run(() => void this.#live());
   }
@@ -57,8 +67,8 @@ export class Changing {
     const { random } = this.#actor.world;
     if (random.chance(0.3)) {
       this.#toolsVersion += 1;
-      this.#ledger.changed(TOOLS);
-      this.#note(TOOLS);
+      this.#ledger.changed(this.tools);
+      this.#note(this.tools);
       this.#announce("notifications/tools/list_changed");
     } else {
       const uri = random.pick(this.uris);
@@ -89,7 +99,7 @@ export class Changing {
 
   async #live(): Promise<void> {
     const context = Context.current();
-    await this.#actor.sleep(this.#actor.upTo(START_MS));
+    await this.#actor.sleep(this.#actor.upTo(this.#habits.quietMs ?? QUIET_MS));
     while (this.#left > 0 && context.isAlive) {
       await this.#actor.sleep(this.#actor.upTo(this.#habits.changeMs ?? 1000));
       this.#left -= 1;

@@ -22,6 +22,7 @@ import type { IsolateResponse } from "../platform/request-response.ts";
 import type { SimulatedSocket } from "../platform/sockets.ts";
 import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
+import type { Changing } from "./changing.ts";
 import type { Door } from "./door.ts";
 import type { Ledger } from "./ledger.ts";
 import { LocalServer, type LocalServerHabits } from "./local-server.ts";
@@ -55,16 +56,22 @@ export class Laptop extends Actor {
     world: World,
     name: string,
     habits: LaptopHabits,
-    parts: { readonly ledger: Ledger; readonly door: Door },
+    parts: { readonly ledger: Ledger; readonly door: Door; readonly changing: Changing },
   ) {
     super(world, name);
     this.habits = habits;
     this.#ledger = parts.ledger;
     this.#door = parts.door;
-    this.#server = new LocalServer(this, habits, parts.ledger, (channel, message) => {
+    const say = (channel: string, message: Json): void => {
       const body = JSON.stringify({ jsonrpc: "2.0", ...message });
       this.#send({ t: "message", name: PUBLISHED, channel, body });
-    });
+    };
+    this.#server = new LocalServer(this, habits, { ...parts, say });
+  }
+
+  /** Something has changed at its server. @param uri of a resource. */
+  announce(method: string, uri?: string): void {
+    this.#server.announce(method, uri);
   }
 
   start(): void {
@@ -98,6 +105,8 @@ export class Laptop extends Actor {
   }
 
   #gone(): void {
+    // A server that comes back may have changed meanwhile, which its clients are told.
+    if (this.welcomeAt !== undefined) this.#ledger.changes.gap("every");
     this.#socket = undefined;
     this.welcomeAt = undefined;
     const lost = this.#server.end();

@@ -91,7 +91,7 @@ export class Ledger {
     if (
       kind === "cut-inside" ||
       kind === "clock" ||
-      what.some((name) => /^(?:FeedObject|server)/.test(name))
+      what.some((name) => /^(?:FeedObject|ConnectorObject|laptop|server)/.test(name))
     )
       this.changes.gap("every");
     else if (what.some((name) => /^(?:FanOutObject|Worker)/.test(name)))

@@ -216,14 +216,17 @@ export class LegacyServer extends Actor {
 
   #open(stream: Stream, after: number, onGone?: () => void): Response {
     this.#close(stream);
+    let own: Stream["reader"];
     const body = new ReadableStream<Uint8Array>({
       start: (reader) => {
+        own = reader;
         stream.reader = reader;
         for (const event of stream.events.slice(after)) this.#write(stream, event);
         if (stream.isOver) this.#close(stream);
       },
       cancel: () => {
-        stream.reader = undefined;
+        // The late end of a reader is that reader's alone.
+        if (stream.reader === own) stream.reader = undefined;
         onGone?.();
       },
     });

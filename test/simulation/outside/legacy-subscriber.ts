@@ -1,7 +1,6 @@
 /** What a client of the session era subscribes to, and hears of on its standalone stream. */
 
 import type { Actor, Json } from "./actor.ts";
-import { TOOLS } from "./changes.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { type Reading, readingIn, type SubscribeHabits, Subscriber } from "./subscriber.ts";
@@ -31,7 +30,7 @@ export class LegacySubscriber {
   /** Until the client knows everything. */
   async live(): Promise<void> {
     const { ledger, server } = this.#parts;
-    ledger.changes.asked(this.#actor.name, TOOLS);
+    ledger.changes.asked(this.#actor.name, server.tools);
     const uris = server.uris.slice(0, this.#habits.subscribes);
     await Promise.all([this.#followTools(), ...uris.map((uri) => this.#follow(uri))]);
     await this.#subscriber.settled(server.isDone);
@@ -48,7 +47,8 @@ export class LegacySubscriber {
   }
 
   take(method: string, { uri }: Json = {}): void {
-    if (method === "notifications/tools/list_changed") this.#subscriber.heard(TOOLS);
+    if (method === "notifications/tools/list_changed")
+      this.#subscriber.heard(this.#parts.server.tools);
     else if (method === "notifications/resources/updated") this.#subscriber.heard(String(uri));
   }
 
@@ -60,7 +60,7 @@ export class LegacySubscriber {
     await this.#actor.sleep(WATCHED_MS);
     await ask("ping", {});
     await this.#actor.sleep(WATCHED_MS);
-    this.#subscriber.promised(TOOLS);
+    this.#subscriber.promised(server.tools);
   }
 
   async #follow(uri: string): Promise<void> {
@@ -83,9 +83,11 @@ export class LegacySubscriber {
   }
 
   async #read(topic: string): Promise<Reading | undefined> {
-    const { ask } = this.#parts;
+    const { ask, server } = this.#parts;
     const result =
-      topic === TOOLS ? await ask("tools/list", {}) : await ask("resources/read", { uri: topic });
-    return result && readingIn(result);
+      topic === server.tools
+        ? await ask("tools/list", {})
+        : await ask("resources/read", { uri: topic });
+    return result && readingIn(result, server);
   }
 }

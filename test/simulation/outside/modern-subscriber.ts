@@ -1,7 +1,6 @@
 /** A client of 2026-07-28 that listens: what it missed between two streams it reads again. */
 
 import type { Actor, Json } from "./actor.ts";
-import { TOOLS } from "./changes.ts";
 import type { Ledger } from "./ledger.ts";
 import { readMessages } from "./legacy-session.ts";
 import type { ServerFacts } from "./server-facts.ts";
@@ -39,7 +38,7 @@ export class ModernSubscriber {
   async #listen(): Promise<void> {
     const { ledger, server, send } = this.#parts;
     const uris = server.uris.slice(0, this.#habits.subscribes);
-    const topics = [TOOLS, ...uris];
+    const topics = [server.tools, ...uris];
     for (;;) {
       for (const topic of topics) ledger.changes.asked(this.#actor.name, topic, true);
       try {
@@ -57,26 +56,27 @@ export class ModernSubscriber {
   /** @returns true for the end of the stream. */
   #take(message: Json): boolean {
     this.#actor.note(`hears ${JSON.stringify(message)}`);
+    const { tools } = this.#parts.server;
     const { method, params } = message as { method?: string; params?: Json };
     if (method === "notifications/subscriptions/acknowledged") {
       const honoured = params?.["notifications"] as {
         readonly toolsListChanged?: boolean;
         readonly resourceSubscriptions?: readonly string[];
       };
-      if (honoured.toolsListChanged === true) this.#subscriber.promised(TOOLS);
+      if (honoured.toolsListChanged === true) this.#subscriber.promised(tools);
       for (const uri of honoured.resourceSubscriptions ?? []) this.#subscriber.promised(uri);
-    } else if (method === "notifications/tools/list_changed") this.#subscriber.heard(TOOLS);
+    } else if (method === "notifications/tools/list_changed") this.#subscriber.heard(tools);
     else if (method === "notifications/resources/updated")
       this.#subscriber.heard(String(params?.["uri"]));
     return method === undefined;
   }
 
   async #read(topic: string): Promise<Reading | undefined> {
-    const { send } = this.#parts;
+    const { send, server } = this.#parts;
     let result: Json | undefined;
     try {
       const response =
-        topic === TOOLS
+        topic === server.tools
           ? await send("tools/list", {})
           : await send("resources/read", { uri: topic });
       await readMessages(response, (message) => {
@@ -87,6 +87,6 @@ export class ModernSubscriber {
     } catch {
       // It broke.
     }
-    return result && readingIn(result);
+    return result && readingIn(result, server);
   }
 }

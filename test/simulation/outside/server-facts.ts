@@ -9,6 +9,10 @@ export interface ServerFacts {
   readonly prefix: string;
   /** The resources that change at any server. */
   readonly uris: readonly string[];
+  /** The topic of the list of tools that the client is given. */
+  readonly tools: string;
+  /** Its tools are in no list while it is not there, or has no account of the client's person. */
+  readonly comesAndGoes: boolean;
   /** The gateway promises to tell of the lists, and not only to pass on what the server says. */
   readonly announcesLists: boolean;
   /** The account that it demands is connected. */

@@ -2,6 +2,8 @@
 
 import type { Actor, Json } from "./actor.ts";
 import type { ChangeLedger } from "./changes.ts";
+import type { ServerFacts } from "./server-facts.ts";
+import { TOOL } from "./tool.ts";
 
 export interface SubscribeHabits {
   /** The resources it subscribes to; it also hears of the list of tools. */
@@ -22,6 +24,7 @@ export class Subscriber {
   readonly #read: (topic: string) => Promise<Reading | undefined>;
   readonly #outdated = new Set<string>();
   readonly #reading = new Set<string>();
+  #isOver = false;
 
   /** @param read a topic's version; `undefined` where that failed. */
   constructor(
@@ -36,6 +39,7 @@ export class Subscriber {
 
   /** The gateway will tell when the topic changes: what it is now is read. */
   promised(topic: string): void {
+    if (this.#isOver) return;
     this.#ledger.promised(this.#actor.name, topic);
     this.#refresh(topic);
   }
@@ -50,12 +54,16 @@ export class Subscriber {
     for (const topic of this.#ledger.promisedTo(this.#actor.name)) this.#refresh(topic);
   }
 
-  /** Until nothing changes any more, and the client knows the newest of all. */
+  /** Until nothing changes any more, and the client knows the newest of all. From then on, it takes no part. */
   async settled(isDone: () => boolean): Promise<void> {
-    while (!isDone() || !this.#ledger.isSettled(this.#actor.name)) await this.#actor.sleep(POLL_MS);
+    const knowsAll = (): boolean =>
+      this.#reading.size === 0 && this.#ledger.isSettled(this.#actor.name);
+    while (!isDone() || !knowsAll()) await this.#actor.sleep(POLL_MS);
+    this.#isOver = true;
   }
 
   #refresh(topic: string): void {
+    if (this.#isOver) return;
     this.#outdated.add(topic);
     if (this.#reading.has(topic)) return;
     this.#reading.add(topic);
@@ -77,18 +85,26 @@ export class Subscriber {
   }
 }
 
-/** @returns what is in a result of `tools/list` or `resources/read`. */
-export function readingIn(result: {
-  readonly tools?: readonly { readonly description?: string }[];
+interface Read {
+  readonly tools?: readonly { readonly name: string; readonly description?: string }[];
   readonly contents?: readonly { readonly text?: string }[];
   readonly _meta?: Json;
-}): Reading | undefined {
+}
+
+/** @returns what is in a result of `tools/list` or `resources/read`. */
+export function readingIn(
+  result: Read,
+  { comesAndGoes, prefix }: Pick<ServerFacts, "comesAndGoes" | "prefix">,
+): Reading | undefined {
   if (result.contents !== undefined) return numberIn(result.contents[0]?.text);
   const notes = result._meta?.["edgeway/servers"] as
     | readonly { readonly list?: string }[]
     | undefined;
   // Each list of a server stands for itself: a note on another one says nothing of this.
   if (notes?.some(({ list = "tools/list" }) => list === "tools/list") === true) return "incomplete";
+  const tool = `${prefix}${TOOL.name}`;
+  if (comesAndGoes && result.tools?.some(({ name }) => name === tool) === false)
+    return "incomplete";
   return result.tools?.reduce((sum, { description }) => sum + numberIn(description), 0);
 }
 

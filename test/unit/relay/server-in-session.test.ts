@@ -55,6 +55,8 @@ interface World {
   before: (method: unknown) => Promise<void>;
   /** How often each call ran, by its name. */
   readonly ran: Map<string, number>;
+  /** How often messages outside a request may have been missed. */
+  missed: number;
 }
 
 function worldOf(
@@ -69,7 +71,7 @@ function worldOf(
   let last: JsonObject | undefined;
   const saves: SavedServer[] = [];
   const world: World = {
-    ...{ saved: saves, legacy, modern, level: undefined },
+    ...{ saved: saves, legacy, modern, level: undefined, missed: 0 },
     ...{ before: () => Promise.resolve(), ran: new Map<string, number>() },
     turn: (era) => {
       serving = era === "legacy" ? legacy : modern;
@@ -101,6 +103,7 @@ function worldOf(
       saved,
       save: (state) => void saves.push(state),
       logLevel: () => world.level,
+      onMissed: () => void (world.missed += 1),
       hasTasks: true,
     }),
   };
@@ -179,6 +182,15 @@ describe("a server that changes its era", () => {
     world.turn("modern");
     expect(await call(world)).toEqual({ result: RAN });
     expect(world.saved.at(-1)).toEqual({ era: "modern" });
+  });
+
+  test("announces nothing any more in the session that it had", async ({ expect }) => {
+    const world = worldOf("legacy", SAVED);
+    await call(world);
+    expect(world.missed).toBe(0);
+    world.turn("modern");
+    await call(world);
+    expect(world.missed).toBe(1);
   });
 
   test("gets the client's log level again", async ({ expect }) => {

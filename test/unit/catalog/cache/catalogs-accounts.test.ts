@@ -1,6 +1,6 @@
 /** The copies of catalogs of a server that knows its callers by an account. */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { currentCatalog, knownCatalog } from "../../../../src/catalog/cache/catalogs.ts";
 import { clientKind } from "../../../../src/endpoint/client-kind.ts";
@@ -51,6 +51,41 @@ describe("the catalog of a server with accounts", () => {
       trouble: undefined,
     });
     for (const key of ["none", "none a1 person p1"]) expect(feeds.of(key).asked).toEqual([]);
+  });
+
+  test("is that of the account of now, where this isolate has one of some seconds ago", async ({
+    expect,
+  }) => {
+    const { credentials, current, feeds } = world("past");
+    // The feed of an account that has ended can read nothing.
+    const trouble = { reason: "account", message: "m", since: 0 };
+    Object.assign(feeds.of("past a1 person p1"), { has: undefined, trouble });
+    credentials.changed = () => (credentials.accountId = "a2");
+    expect(await current()).toMatchObject({
+      catalog: { lists: { tools: [{ name: "second" }] } },
+      trouble: undefined,
+    });
+  });
+
+  test("is read when the vault has restarted, and is not that of nobody when it does not answer", async ({
+    expect,
+  }) => {
+    const { credentials, current } = world("lost");
+    let failures = 1;
+    credentials.account = () => {
+      failures -= 1;
+      return failures < 0
+        ? Promise.resolve("a1")
+        : Promise.reject(new Error("The object was reset."));
+    };
+    expect(await current()).toMatchObject({ catalog: { lists: { tools: [{ name: "first" }] } } });
+    failures = 2;
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    const known = await current();
+    expect(known).toMatchObject({ catalog: undefined, trouble: { reason: "gateway" } });
+    expect(known).not.toHaveProperty("isUnconnected");
+    expect(log).toHaveBeenCalledOnce();
+    log.mockRestore();
   });
 
   test("U58 is the same tool for an account that died before anything was read with it", async ({

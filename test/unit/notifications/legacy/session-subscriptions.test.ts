@@ -23,6 +23,8 @@ import type { SavedWanted } from "../../../../src/notifications/legacy/session-s
 import { defaultLimits } from "../../../../src/policy/limits.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
 import { errorReply } from "../../../../src/protocol/json-rpc.ts";
+import type { Server } from "../../../../src/endpoint/server.ts";
+import { fakeCredentials } from "../../upstream/fake-credentials.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 import { policy } from "../../catalog/routing/route-fixture.ts";
 
@@ -49,6 +51,8 @@ const DONE_AT_A = { result: { _meta: { "edgeway/server": "a" } } };
 class Scene implements NewsSource {
   readonly delivered: Call[] = [];
   readonly asked: Interests[] = [];
+  /** Whether each was asked for as what the client was granted before. */
+  readonly renewed: boolean[] = [];
   readonly left: (Interests | undefined)[] = [];
   honour: (interests: Interests) => Interests = (interests) => interests;
   /** What the client's own sessions are subscribed to: none, until it has called a tool. */
@@ -112,14 +116,15 @@ class Scene implements NewsSource {
     return this.subscriptions;
   }
 
-  subscribe(interests: Interests): Promise<Interests> {
+  subscribe(interests: Interests, isRenewed = false): Promise<Interests> {
     if (this.failures-- > 0) return Promise.reject(new Error("It is being restarted"));
     this.asked.push(interests);
+    this.renewed.push(isRenewed);
     return Promise.resolve(this.honour(interests));
   }
 
   replace(interests: Interests): Promise<Interests> {
-    return this.subscribe(interests);
+    return this.subscribe(interests, true);
   }
 
   unsubscribe(interests?: Interests): Promise<void> {
@@ -144,6 +149,74 @@ class Scene implements NewsSource {
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+describe("at a server with accounts", () => {
+  const credentials = fakeCredentials();
+  const own: Server = {
+    ...A,
+    auth: { kind: "oauth" } as Server["auth"],
+    target: { ...A.target, credentials },
+  };
+  const PERSONAL: Endpoint = { servers: [own, B], isMerged: true, keepsNames: false };
+
+  beforeEach(() => {
+    credentials.accountId = "a1";
+    credentials.account = () => Promise.resolve(credentials.accountId);
+  });
+
+  test.for([{ when: "in the same life" }, { when: "in another life" }])(
+    "what may have changed between two accounts is announced once, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Scene(PERSONAL);
+      await scene.subscriptions.subscribe(own, { uri: "x:" });
+      await scene.subscriptions.subscribe(B, { uri: "z:" });
+      await scene.listen();
+      expect(scene.delivered).toEqual([]);
+      credentials.account = () => Promise.resolve(undefined);
+      await scene.listen();
+      expect(scene.delivered).toEqual([]);
+      credentials.account = () => Promise.resolve("a2");
+      if (when === "in another life") scene.revive();
+      for (const expected of [[updated("x:")], []]) {
+        scene.delivered.length = 0;
+        await scene.listen();
+        expect(scene.delivered).toEqual(expected);
+      }
+      expect(scene.renewed.slice(0, 3)).toEqual([false, false, true]);
+    },
+  );
+
+  test("a vault that does not answer has ended no account", async ({ expect }) => {
+    const scene = new Scene(PERSONAL);
+    await scene.subscriptions.subscribe(own, { uri: "x:" });
+    let failures = 3;
+    credentials.account = () => {
+      failures -= 1;
+      return failures < 0 ? Promise.resolve("a2") : Promise.reject(new Error("It restarts"));
+    };
+    scene.isListening = true;
+    scene.subscriptions.listened();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(scene.delivered).toEqual([updated("x:")]);
+  });
+});
+
+test("what only the client's own session announced is asked of the fan-out when that has ended", async ({
+  expect,
+}) => {
+  const scene = new Scene();
+  await scene.subscriptions.called(A);
+  scene.honour = () => ({});
+  await scene.subscriptions.subscribe(A, { uri: "y:" });
+  scene.isListening = true;
+  scene.honour = (interests) => interests;
+  scene.asked.length = 0;
+  scene.subscriptions.missed("a");
+  await scene.settle();
+  expect(scene.asked).toEqual([{ a: ["uri:y:"] }]);
+  expect(scene.renewed.at(-1)).toBe(true);
+  expect(scene.delivered).toEqual([updated("y:")]);
+});
 
 describe("once a tool of a server was called", () => {
   test("the session there is subscribed too, and the feed goes on", async ({ expect }) => {

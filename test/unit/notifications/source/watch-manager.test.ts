@@ -125,6 +125,30 @@ describe("a watch manager", () => {
     });
   });
 
+  test.for(["isRenewed", "isLate"] as const)(
+    "keeps what was granted before while the server is away, and announces it then: %s",
+    async (kind, { expect }) => {
+      const published: Topic[] = [];
+      const publish: WatchManagerOptions["events"]["publish"] = (_, { topics }) => {
+        published.push(...topics);
+        return Promise.resolve();
+      };
+      await withManager(
+        async (manager, server) => {
+          server.isUp = false;
+          const change = { add: [A], remove: [], [kind]: true } as const;
+          expect((await timed(manager.watch(0, change)))[0]).toEqual([A]);
+          published.length = 0;
+          server.isUp = true;
+          await vi.advanceTimersByTimeAsync(5000);
+          expect(manager.covers(A)).toBe(true);
+          expect(published).toEqual([A]);
+        },
+        { publish },
+      );
+    },
+  );
+
   test("drops no resource for which another request of the same branch waits", async ({
     expect,
   }) => {
