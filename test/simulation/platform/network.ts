@@ -21,11 +21,12 @@ export interface Connection {
   receivedAt?: number;
 }
 
-const connections = new WeakMap<Request, Connection>();
+/** A field of the request: what a table of weak keys has outlives most collections, and with it its world. */
+const CONNECTION = Symbol("connection");
 
 /** The connection on which a server got a request. */
 export function connectionOf(request: Request): Connection | undefined {
-  return connections.get(request);
+  return (request as { [CONNECTION]?: Connection })[CONNECTION];
 }
 
 export class Network {
@@ -119,7 +120,7 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
       if (request.body !== null) upload = cross(request.body, crossingTo(context));
       const init = { method: request.method, headers: request.headers, signal: gone.signal };
       const copy = new IsolateRequest(request.url, { ...init, body: upload?.body ?? null });
-      connections.set(copy, connection);
+      Object.assign(copy, { [CONNECTION]: connection });
       const stopLosing = context.onEnd(lose);
       context.run(() => {
         void Promise.resolve()
