@@ -123,12 +123,11 @@ export class Scheduler {
 
   /** @returns `false` when there is no step before `until`. */
   #step(until: number): boolean {
-    let due = this.#due();
-    if (due.length === 0) {
-      const next = this.#nextAt();
-      if (next === undefined || next > until) return false;
+    const due = this.#due();
+    const next = due[0]?.at ?? Infinity;
+    if (next > this.now) {
+      if (next > until || next === Infinity) return false;
       this.now = next;
-      due = this.#due();
     }
     const step = due[due.length === 1 ? 0 : this.#choose(due)];
     if (step === undefined) throw new Error("The choice is none of the steps that are due");
@@ -161,18 +160,20 @@ export class Scheduler {
     return true;
   }
 
+  /** The first steps of the lanes that are due; where none is, those of the time that comes next. */
   #due(): Step[] {
     const due: Step[] = [];
-    for (const [first] of this.#lanes.values()) {
-      if (first !== undefined && first.at <= this.now) due.push(first);
+    let time = Infinity;
+    for (const steps of this.#lanes.values()) {
+      const first = steps[0];
+      if (first === undefined) continue;
+      const at = Math.max(first.at, this.now);
+      if (at > time) continue;
+      if (at < time) due.length = 0;
+      time = at;
+      due.push(first);
     }
     return due;
-  }
-
-  #nextAt(): number | undefined {
-    let next = Infinity;
-    for (const [first] of this.#lanes.values()) next = Math.min(next, first?.at ?? Infinity);
-    return next === Infinity ? undefined : next;
   }
 
   #take({ lane }: Step): void {
