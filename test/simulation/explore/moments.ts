@@ -3,9 +3,14 @@
 /** As a fault's `where`: hits what the step is about. */
 export const SAME = "the same";
 
+/** Each step is compared with the same few moments. */
+const partsOf = new Map<string, readonly string[]>();
+
 /** @param moment what the label has in it: several parts with `…` between them. */
 export function isMoment(label: string, moment: string): boolean {
-  return moment.split("…").every((part) => label.includes(part));
+  let parts = partsOf.get(moment);
+  if (parts === undefined) partsOf.set(moment, (parts = moment.split("…")));
+  return parts.every((part) => label.includes(part));
 }
 
 /** @returns whether a fault at this place hits what has the name. @param label of the step before it. */

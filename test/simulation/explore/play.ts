@@ -74,10 +74,10 @@ async function playIn(plan: Plan, program: Program, watching: Watching): Promise
   const quotas = watchQuotas(plan.limits, world, ledger);
   const parties = new Parties(plan, world, ledger, upstreams);
   parties.start();
-  const { outsiders } = parties;
+  const { outsiders, busy } = parties;
   const faults = new PlannedFaults(plan, { world, ledger, outsiders });
   const isOver = (): boolean =>
-    world.scheduler.steps > MAX_STEPS || parties.busy.every(({ isDone }) => isDone);
+    world.scheduler.steps > MAX_STEPS || busy.every(({ isDone }) => isDone);
   await world.run({ untilMs: endOf(plan), isOver });
   if (plan.laptops !== undefined) {
     faults.stop();
