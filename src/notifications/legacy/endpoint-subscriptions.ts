@@ -124,8 +124,8 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
     const { honoured, accounts } = await this.#subscribeAtSource({ [slug]: [topic] });
-    this.#wanted.noteAccounts(accounts);
-    if (this.#wanted.covered(honoured, [uri]) || accounts.size > 0) this.#save();
+    const isNoted = this.#wanted.noteAccounts(accounts);
+    if (this.#wanted.covered(honoured, [uri]) || isNoted) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
       await settleWithin(owning, OWN_WAIT_MS);
       return this.#doneAt(slug);
@@ -347,10 +347,12 @@ export class EndpointSubscriptions {
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         if (honoured === undefined) this.#mustRenew = true;
+        const isNoted = this.#wanted.noteAccounts(accounts);
         const moved = this.#wanted.changeAccounts(accounts);
-        if (this.#wanted.covered(honoured, uris) || isOther || accounts.size > 0) this.#save();
+        const isMoved = moved.length > 0;
+        if (this.#wanted.covered(honoured, uris) || isOther || isNoted || isMoved) this.#save();
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
-        else if (moved.length > 0) this.#inbox.add(moved.map(topicOf));
+        else if (isMoved) this.#inbox.add(moved.map(topicOf));
       })
       .catch(logUnexpected);
     this.#options.requestScope.waitUntil(this.#renewing);

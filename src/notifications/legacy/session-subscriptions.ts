@@ -148,13 +148,17 @@ export class SessionSubscriptions {
   }
 
   /**
-   * A resource is announced through an account. Others at its server may be announced through an earlier one.
+   * Resources are announced through these accounts. Others at the same server may be announced through an earlier one.
    *
-   * @param accounts the key by server.
+   * @param accounts their keys by server.
+   * @returns whether that is new.
    */
-  noteAccounts(accounts: ReadonlyMap<string, string>): void {
-    for (const [slug, key] of accounts)
-      if (!this.#accounts.has(slug)) this.#accounts.set(slug, key);
+  noteAccounts(accounts: ReadonlyMap<string, string>): boolean {
+    const isNew = (slug: string): boolean =>
+      !this.#accounts.has(slug) && this.urisOf(slug).length > 0;
+    const fresh = [...accounts].filter(([slug]) => isNew(slug));
+    for (const [slug, key] of fresh) this.#accounts.set(slug, key);
+    return fresh.length > 0;
   }
 
   /**
@@ -166,11 +170,10 @@ export class SessionSubscriptions {
    */
   changeAccounts(accounts: ReadonlyMap<string, string>): readonly string[] {
     return [...accounts].flatMap(([slug, key]) => {
-      const uris = this.urisOf(slug);
-      if (uris.length === 0) return [];
       const before = this.#accounts.get(slug);
+      if (before === undefined || before === key) return [];
       this.#accounts.set(slug, key);
-      return before === undefined || before === key ? [] : uris;
+      return this.urisOf(slug);
     });
   }
 
