@@ -6,6 +6,8 @@ export class AlarmClock {
   readonly #ctx: DurableObjectState;
   /** When the alarm fires. */
   #ringsAt = Infinity;
+  /** The next time that was asked for, as far as this life knows. */
+  #nextAt = Infinity;
   /** Whether it is known which alarm an earlier life has left. */
   #isKnown = false;
 
@@ -18,14 +20,20 @@ export class AlarmClock {
     void ctx.blockConcurrencyWhile(async () => {
       const earlier = (await ctx.storage.getAlarm()) ?? Infinity;
       this.#isKnown = true;
-      if (this.#ringsAt < earlier) this.#set();
-      else this.#ringsAt = earlier;
+      if (this.#ringsAt < earlier) {
+        this.#nextAt = Math.min(this.#nextAt, earlier);
+        this.#set();
+      } else {
+        this.#nextAt = this.#ringsAt;
+        this.#ringsAt = earlier;
+      }
     });
   }
 
   /** Notes that there is no alarm: it has fired, or was deleted with all that is stored. */
   fired(): void {
     this.#ringsAt = Infinity;
+    this.#nextAt = Infinity;
   }
 
   /** @param at milliseconds since 1970. */
@@ -35,9 +43,23 @@ export class AlarmClock {
 
   /** Makes the alarm fire at this time or before. @param at milliseconds since 1970; `undefined`: never. */
   noLaterThan(at: number | undefined): void {
-    if (at === undefined || at >= this.#ringsAt) return;
+    if (at === undefined || at === this.#ringsAt) return;
+    if (at > this.#ringsAt) {
+      this.#nextAt = Math.min(this.#nextAt, at);
+      return;
+    }
+    this.#nextAt = this.#ringsAt;
     this.#ringsAt = at;
     if (this.#isKnown) this.#set();
+  }
+
+  /** Only one part needed the alarm of this time, and does not any more. */
+  withdraw(at: number): void {
+    if (at !== this.#ringsAt || !this.#isKnown) return;
+    this.#ringsAt = this.#nextAt;
+    this.#nextAt = Infinity;
+    if (this.#ringsAt < Infinity) this.#set();
+    else this.#ctx.waitUntil(this.#ctx.storage.deleteAlarm());
   }
 
   #set(): void {

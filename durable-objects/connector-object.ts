@@ -144,6 +144,7 @@ export class ConnectorObject extends DurableObject<Env> {
     this.#clock.fired();
     this.#connector.deleteKept();
     this.#schedule();
+    this.#news().wake();
   }
 
   #schedule(): void {
@@ -185,6 +186,7 @@ export class ConnectorObject extends DurableObject<Env> {
       sql: meteredSql(ctx.storage.sql),
       publish: (branch, news) => branchAt(env, branch).publish(news),
       isUsable: () => false,
+      alarm: this.#clock,
       now: () => Date.now(),
     });
     return this.#made;

@@ -148,6 +148,7 @@ export class VaultObject extends DurableObject<Env> {
     this.#clock.fired();
     await this.#followed.follow();
     this.#clock.noLaterThan(await this.#service?.sweep());
+    if (this.#service !== undefined) this.#news().wake();
   }
 
   /** Made when it is used: most calls need none of it. */
@@ -158,6 +159,7 @@ export class VaultObject extends DurableObject<Env> {
       sql: meteredSql(ctx.storage.sql),
       publish: (branch, news) => branchAt(env, branch).publish(news),
       isUsable: (slug) => this.#service?.isUsable(slug) === true,
+      alarm: this.#clock,
       now: () => Date.now(),
     });
     return this.#made;

@@ -53,6 +53,27 @@ describe("the alarm clock", () => {
     });
   });
 
+  test("goes back to the next alarm when one is withdrawn, or to none", async ({ expect }) => {
+    await withObject(async (state) => {
+      (await lifeOf(state)).noLaterThan(LATER);
+      const clock = await lifeOf(state);
+      clock.noLaterThan(SOON);
+      clock.withdraw(LATER);
+      expect(await state.storage.getAlarm()).toBe(SOON);
+      clock.withdraw(SOON);
+      expect(await state.storage.getAlarm()).toBe(LATER);
+      clock.fired();
+      clock.noLaterThan(SOON);
+      clock.noLaterThan(LATER);
+      clock.withdraw(SOON);
+      expect(await state.storage.getAlarm()).toBe(LATER);
+      clock.withdraw(LATER);
+      expect(await state.storage.getAlarm()).toBe(null);
+      clock.noLaterThan(LATER);
+      expect(await state.storage.getAlarm()).toBe(LATER);
+    });
+  });
+
   test("keeps the earlier of two, where a constructor asks for one", async ({ expect }) => {
     await withObject(async (state) => {
       (await lifeOf(state)).noLaterThan(LATER);

@@ -23,6 +23,8 @@ export class ServersNews {
       key: SERVERS_KEY,
       takes: (topic) => versionOf(topic) !== undefined,
       isDue: this.#isDue,
+      // Whoever calls learns of a new version by that.
+      alarm: { noLaterThan: () => undefined, withdraw: () => undefined },
     });
     // An earlier life may have ended before everybody was told.
     this.announce();

@@ -7,7 +7,10 @@ import { LIST_TOPICS, type Topic, type TopicChange } from "../../catalog/feeds.t
 import { askOf, isListTopic } from "../../catalog/topics.ts";
 import { OwnNews, type OwnNewsOptions } from "./own-news.ts";
 
-export interface VaultNewsOptions extends Pick<OwnNewsOptions, "sql" | "publish" | "now"> {
+export interface VaultNewsOptions extends Pick<
+  OwnNewsOptions,
+  "sql" | "publish" | "alarm" | "now"
+> {
   /** `vaultKey`. */
   readonly key: string;
   /** Whether the account at a server can be used, and allows all that was asked of it. */
@@ -29,6 +32,11 @@ export class VaultNews {
   /** @returns those of `add` that will be announced. */
   watch(branch: number, change: TopicChange): readonly Topic[] {
     return this.#news.watch(branch, change);
+  }
+
+  /** To be called when the alarm fires. */
+  wake(): void {
+    this.#news.wake();
   }
 
   /** @param connected the server at which an account was connected; omitted where one was ended. */

@@ -1,6 +1,6 @@
 /** What a vault announces: to all that their lists are others, and to those that asked that an account is connected. */
 
-import { test } from "vitest";
+import { test, vi } from "vitest";
 
 import { LIST_TOPICS, type News, type Topic } from "../../../../src/catalog/feeds.ts";
 import { askTopicOf } from "../../../../src/catalog/topics.ts";
@@ -18,17 +18,73 @@ interface Heard {
 /** One life of a vault's news: what is stored outlasts it. */
 function life({ sql, clock }: SqlFixture, usable: readonly string[] = []) {
   const heard: Heard[] = [];
+  const alarms: number[] = [];
+  const branches = { reached: Promise.resolve() };
   const news = new VaultNews({
     key: "accounts/person alice",
     sql,
     publish: async (branch, { topics }: News) => {
       heard.push({ branch, topics });
+      await branches.reached;
     },
     isUsable: (slug) => usable.includes(slug),
+    alarm: {
+      noLaterThan: (at) => void alarms.push(at),
+      withdraw: (at) => void alarms.splice(0, alarms.length, ...alarms.filter((a) => a !== at)),
+    },
     now: () => clock.now,
   });
-  return { news, heard };
+  return { news, heard, alarms, branches };
 }
+
+test("what no branch has taken when a life ends is announced by the next one", ({ expect }) =>
+  withSql(async (fixture) => {
+    const first = life(fixture);
+    first.news.watch(1, { add: ["tools", NOTION], remove: [] });
+    first.news.watch(2, { add: ["tools"], remove: [] });
+    const { promise: never } = Promise.withResolvers<void>();
+    first.branches.reached = never;
+    first.news.announce("notion");
+    // It is woken if it ends now.
+    expect(first.alarms).not.toEqual([]);
+
+    const second = life(fixture);
+    await Promise.resolve();
+    expect(second.heard).toEqual([
+      { branch: 1, topics: [NOTION, "tools"] },
+      { branch: 2, topics: ["tools"] },
+    ]);
+    await vi.waitFor(() => expect(second.alarms).toEqual([]));
+
+    const third = life(fixture);
+    expect([third.heard, third.alarms]).toEqual([[], []]);
+  }));
+
+test("what is announced while the same is under way is announced again", ({ expect }) =>
+  withSql(async (fixture) => {
+    const first = life(fixture);
+    first.news.watch(1, { add: ["tools"], remove: [] });
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    first.branches.reached = reached;
+    first.news.announce();
+    first.news.announce();
+    first.branches.reached = new Promise(() => undefined);
+    reach();
+    await reached;
+    await Promise.resolve();
+    const { heard } = life(fixture);
+    expect(heard).toEqual([{ branch: 1, topics: ["tools"] }]);
+  }));
+
+test("whoever has gone is owed nothing by the next life", ({ expect }) =>
+  withSql((fixture) => {
+    const first = life(fixture);
+    first.news.watch(1, { add: ["tools"], remove: [] });
+    first.branches.reached = new Promise(() => undefined);
+    first.news.announce();
+    first.news.watch(1, { add: [], remove: ["tools"] });
+    expect(life(fixture).heard).toEqual([]);
+  }));
 
 test("U55 that an account is connected is announced to those that asked for it, in another life too", ({
   expect,
