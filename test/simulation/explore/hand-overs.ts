@@ -24,11 +24,13 @@ const LATE_ENDS = [" back", ".detach"] as const;
 const ANSWERS = "client…POST /mcp…a chunk arrives";
 
 export function withHandOvers(plan: Plan, random: Random): Plan {
+  // Over HTTP+SSE, a server's question does not say of which call it is: it comes on the standalone stream.
+  const mustListen = plan.servers.some((server) => server.era === "legacy" && server.isSse);
   const clients = plan.clients.map((client) => ({
     ...client,
     reconnectMs: random.pick([0, 0, 9]),
     events: 10,
-    ...(client.era === "legacy" ? { listens: random.chance(0.7) } : {}),
+    ...(client.era === "legacy" ? { listens: random.chance(0.7) || mustListen } : {}),
   }));
   const servers = plan.servers.map((server) => ({
     ...server,

@@ -150,7 +150,8 @@ function accountsPlanOf(seed: number): Plan {
 }
 
 export function planOf(seed: number): Plan {
-  const plan = withSmallQuotas(mixedPlanOf(seed), new Random(seed * 9341 + 37));
+  const limited = withSmallQuotas(mixedPlanOf(seed), new Random(seed * 9341 + 37));
+  const plan = withLies(limited, new Random(seed * 4729 + 43));
   // A vault keeps what its people have connected.
   const isFollowed = plan.vendor === undefined && new Random(seed * 8693 + 31).chance(0.03);
   return isFollowed ? { ...plan, isFollowed } : plan;
@@ -173,6 +174,15 @@ function planOfKind(seed: number): Plan {
   const order = orderOf(random);
   const ordered = order === undefined ? plan : { ...plan, order };
   return random.chance(0.5) ? withHandOvers(ordered, random) : ordered;
+}
+
+/** In some plans, servers send what no honest one does. Where limits are small, the model would have to count it. */
+function withLies(plan: Plan, random: Random): Plan {
+  if (random.chance(0.92) || plan.limits !== undefined) return plan;
+  const servers = plan.servers.map((server) => ({ ...server, lies: true }));
+  const { laptops } = plan;
+  if (laptops === undefined) return { ...plan, servers };
+  return { ...plan, servers, laptops: laptops.map((laptop) => ({ ...laptop, lies: true })) };
 }
 
 /** A mixture of everything. */

@@ -9,11 +9,12 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
+import { answersOf, type LieHabits, lieNowAndThen } from "./lies.ts";
 import { formatEvent } from "./sse.ts";
 import { formOf } from "./question.ts";
 import { eventText, placeOfQuestion, type Work } from "./tool.ts";
 
-export interface LegacyServerHabits extends ChangeHabits {
+export interface LegacyServerHabits extends ChangeHabits, LieHabits {
   readonly era: "legacy";
   /** Gives out session ids. */
   readonly hasSessions: boolean;
@@ -259,6 +260,7 @@ export class LegacyServer extends Actor {
     for (let count = 0; count <= events; count += 1) {
       await this.sleep(this.upTo(this.habits.pauseMs));
       if (count === askAt) await this.#ask(call, stream);
+      lieNowAndThen(this.habits, this.world.random, (lie) => this.#emit(stream, lie));
       if (this.habits.letsPoll && this.world.random.chance(0.2)) this.#close(stream);
       if (count === events) break;
       const message = eventText(work, count);
@@ -269,7 +271,8 @@ export class LegacyServer extends Actor {
     const result = { content: [{ type: "text", text: call }] };
     stream.isOver = this.habits.isSse !== true;
     this.#ledger.sentResult(call);
-    this.#emit(stream, { jsonrpc: "2.0", id, result });
+    for (let left = answersOf(this.habits, this.world.random); left > 0; left -= 1)
+      this.#emit(stream, { jsonrpc: "2.0", id, result });
     if (stream.isOver) this.#close(stream);
   }
 

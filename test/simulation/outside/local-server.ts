@@ -3,10 +3,11 @@
 import type { Actor, Json } from "./actor.ts";
 import type { ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
+import { answersOf, type LieHabits, lieNowAndThen } from "./lies.ts";
 import { formOf, inputRequired } from "./question.ts";
 import { eventText, placeOfQuestion, type Work } from "./tool.ts";
 
-export interface LocalServerHabits extends ChangeHabits {
+export interface LocalServerHabits extends ChangeHabits, LieHabits {
   /** Whose it is. */
   readonly person: number;
   readonly era: "legacy" | "modern";
@@ -199,6 +200,7 @@ export class LocalServer {
       await machine.sleep(machine.upTo(this.#habits.pauseMs));
       if (count === askAt && this.#isWanted(running)) await this.#ask(channel, `${call}?`);
       if (!this.#isWanted(running)) return;
+      lieNowAndThen(this.#habits, machine.world.random, (lie) => this.#say(channel, lie));
       if (count === events) break;
       const message = eventText(work, count);
       this.#ledger.sent(call, message);
@@ -206,7 +208,8 @@ export class LocalServer {
       this.#say(channel, { method: "notifications/progress", params: progress });
     }
     const done = this.#isModern ? { resultType: "complete" } : {};
-    this.#done(running, { ...done, content: [{ type: "text", text: call }] });
+    for (let left = answersOf(this.#habits, machine.world.random); left > 0; left -= 1)
+      this.#done(running, { ...done, content: [{ type: "text", text: call }] });
     this.#calls.delete(call);
   }
 

@@ -175,6 +175,7 @@ export class ModernClient extends Actor {
         this.note(`gets ${data}`);
         const message = JSON.parse(data) as Json;
         if (message["method"] === undefined) return message;
+        if (message["method"] !== "notifications/progress") continue;
         const params = message["params"] as Json;
         this.#ledger.arrived(this.name, String(params["message"]));
       }

@@ -6,11 +6,12 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import { type ChangeHabits, Changing } from "./changing.ts";
 import type { Ledger } from "./ledger.ts";
+import { answersOf, type LieHabits, lieNowAndThen } from "./lies.ts";
 import { formatEvent } from "./sse.ts";
 import { inputRequired } from "./question.ts";
 import { eventText, type Work } from "./tool.ts";
 
-export interface ModernServerHabits extends ChangeHabits {
+export interface ModernServerHabits extends ChangeHabits, LieHabits {
   readonly era: "modern";
   /** Asks its client in some calls. */
   readonly asks: boolean;
@@ -171,6 +172,7 @@ export class ModernServer extends Actor {
     };
     for (let count = 0; count < events; count += 1) {
       await this.sleep(this.upTo(this.habits.pauseMs));
+      lieNowAndThen(this.habits, this.world.random, send);
       const message = eventText(work, count);
       this.#ledger.sent(call, message);
       const params = { progressToken: token, progress: count + 1, message };
@@ -179,7 +181,8 @@ export class ModernServer extends Actor {
     await this.sleep(this.upTo(this.habits.pauseMs));
     const result = { resultType: "complete", content: [{ type: "text", text: call }] };
     this.#ledger.sentResult(call);
-    send({ jsonrpc: "2.0", id, result });
+    for (let left = answersOf(this.habits, this.world.random); left > 0; left -= 1)
+      send({ jsonrpc: "2.0", id, result });
     try {
       reader.close();
     } catch {

@@ -13,6 +13,7 @@ export interface Quotas {
 
 const OUTGREW = "its stream outgrew what the gateway keeps";
 const GONE = "The events after this Last-Event-ID are gone";
+const RESTARTED = "The gateway was restarted while this ran";
 
 /** The most that is kept with an event beside its text: the message around it, and where it is taken up. */
 const AROUND_CHARS = 400;
@@ -50,8 +51,10 @@ export class QuotaModel {
   explains(call: Call): boolean {
     const { error = "" } = call;
     if (error.includes(OUTGREW)) return true;
+    // A Worker whose stream broke with its object finds its place gone in the same way.
+    const isGone = error.includes(GONE) || error.includes(RESTARTED);
     // A stream is pushed out when it has ended, and not before.
-    return error.includes(GONE) && (call.hasAnswered || this.#hasOutgrown(call));
+    return isGone && (call.hasAnswered || this.#hasOutgrown(call));
   }
 
   /** A client's place in its standalone stream is said to be gone. @param since when it had the place. */

@@ -60,6 +60,8 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
   const label = `${from.name} → ${request.method} ${pathname} #${scheduler.number("request")}`;
   return new Promise((resolve, reject) => {
     let isSettled = false;
+    /** Cut while the answer was on its way, or nothing was. */
+    let isCut = false;
     const gone = new AbortController();
     let answer: CrossedStream | undefined;
     let upload: CrossedStream | undefined;
@@ -87,6 +89,7 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
           answer.cut();
           return;
         }
+        isCut = true;
         lose();
         scheduler.post(`${label} back`, `${label}: found cut by the server`, hangUp);
       },
@@ -173,6 +176,8 @@ export function send(network: Network, request: Request, host: Host): Promise<Re
         }
         const { webSocket: _none, ...init } = { webSocket, status, headers };
         settle(() => resolve(new IsolateResponse(crossed?.body ?? null, { ...init, webSocket })));
+        // The head was under way already, and the body does not follow.
+        if (isCut) crossed?.cut();
       });
     };
     from.leave(() => scheduler.post(label, `${label}: arrives`, arrive, network.delayMs()));
