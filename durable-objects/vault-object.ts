@@ -67,7 +67,7 @@ export class VaultObject extends DurableObject<Env> {
     else this.#service = vaultServiceOf(parts, owner, (slug) => this.#news().announce(slug));
   }
 
-  /** Of a branch of the fan-out, as a feed's: sets no alarm. */
+  /** Of a branch of the fan-out, as a feed's. */
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
     return this.#service === undefined ? [] : this.#news().watch(branch, change);
   }

@@ -7,11 +7,9 @@ import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
-import {
-  EndpointSubscriptions,
-  type NewsSource,
-} from "../../notifications/legacy/endpoint-subscriptions.ts";
+import { EndpointSubscriptions } from "../../notifications/legacy/endpoint-subscriptions.ts";
 import type { SavedInbox } from "../../notifications/legacy/notification-inbox.ts";
+import type { NewsSource } from "../../notifications/legacy/session-interests.ts";
 import type { SavedWanted } from "../../notifications/legacy/session-subscriptions.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";

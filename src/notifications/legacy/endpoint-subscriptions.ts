@@ -5,7 +5,6 @@
  * restarted on the way.
  */
 
-import { retry } from "../../lib/retry.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -15,7 +14,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
-import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
+import { LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
@@ -37,36 +36,16 @@ import {
 } from "../../catalog/topics.ts";
 import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
-import { accountKeys, takeAccountNews, takePublisherNews } from "../server-keys.ts";
+import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
+import { type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
-const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
 /** Limit for all URIs of a session together: they are in one row, which has room for 2 MB. */
 const MAX_URI_CHARS = 256 * 1024;
 /** The longest wait of a client for its own session to be subscribed too. */
 const OWN_WAIT_MS = 1000;
 /** … and for it to be opened and subscribed, when nothing else announces the resource. */
 const BEGIN_WAIT_MS = 10_000;
-
-/** The fan-out, as one session sees it. A call that failed can be made again. */
-export interface NewsSource {
-  /** @param isRenewed the client was granted them before. */
-  subscribe(interests: Interests, isRenewed?: boolean): Promise<Interests>;
-  /** In place of what it has of other accounts than those that the caller has now. */
-  replace(interests: Interests): Promise<Interests>;
-  /** @param interests all if omitted. */
-  unsubscribe(interests?: Interests): Promise<void>;
-}
-
-/** What the fan-out has promised. */
-interface Announced {
-  /** The topics, by server; `undefined` when the fan-out cannot be reached. */
-  readonly honoured: Interests | undefined;
-  /** By server, the keys of the accounts through which. */
-  readonly accounts: ReadonlyMap<string, string>;
-}
-
-const UNREACHABLE: Announced = { honoured: undefined, accounts: new Map() };
 
 export interface EndpointSubscriptionsOptions {
   readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "publisher" | "waitUntil">;
@@ -84,11 +63,11 @@ export interface EndpointSubscriptionsOptions {
 export class EndpointSubscriptions {
   readonly #options: EndpointSubscriptionsOptions;
   readonly #wanted: SessionSubscriptions;
+  readonly #interests: SessionInterests;
   readonly #own: OwnSubscriptions;
   readonly #inbox: NotificationInbox;
   readonly #deduplicator = new Deduplicator<"own" | "feed">();
   readonly #mutex = new KeyedMutex();
-  readonly #over = new AbortController();
   #renewing: Promise<unknown> = Promise.resolve();
   /** The fan-out has not received the interests in this life of the session's Durable Object. */
   #mustRenew: boolean;
@@ -98,6 +77,7 @@ export class EndpointSubscriptions {
     const retentionMs = requestScope.limits.retentionMinutes * 60_000;
     this.#options = options;
     this.#wanted = new SessionSubscriptions(requestScope, savedWanted);
+    this.#interests = new SessionInterests(options.source, requestScope);
     this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
     this.#mustRenew = !this.#wanted.isEmpty;
@@ -123,7 +103,7 @@ export class EndpointSubscriptions {
     const owning = this.#own.subscribe(slug, uri);
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
-    const { honoured, accounts } = await this.#subscribeAtSource({ [slug]: [topic] });
+    const { honoured, accounts } = await this.#interests.add({ [slug]: [topic] });
     const isNoted = this.#wanted.noteAccounts(accounts);
     if (this.#wanted.covered(honoured, [uri]) || isNoted) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
@@ -275,7 +255,7 @@ export class EndpointSubscriptions {
     const topic = askTopicOf(ask);
     if (!this.#wanted.ask(topic)) return;
     this.#save();
-    const subscribed = this.#subscribeAtSource({ [ask.slug]: [topic] }).then(({ honoured }) => {
+    const subscribed = this.#interests.add({ [ask.slug]: [topic] }).then(({ honoured }) => {
       this.#mustRenew ||= honoured === undefined;
     });
     this.#options.requestScope.waitUntil(subscribed);
@@ -284,12 +264,10 @@ export class EndpointSubscriptions {
 
   /** The client is told of an elicitation once, in the same turn in which it is forgotten here. */
   #answered(topics: readonly Topic[]): void {
-    const { requestScope, source } = this.#options;
     const asks = this.#wanted.answered(topics);
     if (asks === undefined) return;
     this.#save();
-    // A fan-out that cannot be reached goes on delivering news, which the session ignores.
-    requestScope.waitUntil(source.unsubscribe(asks).catch(() => undefined));
+    this.#options.requestScope.waitUntil(this.#interests.remove(asks));
   }
 
   /** @returns whether the fan-out announces changes of a server's list to the client. */
@@ -317,19 +295,17 @@ export class EndpointSubscriptions {
     if (!this.isWatching) return;
     this.#inbox.goOffline();
     this.#renewing = this.#renewing.then(async () => {
-      // A fan-out that cannot be reached learns it with the next news.
-      if (this.#inbox.isOffline) await this.#options.source.unsubscribe().catch(() => undefined);
+      if (this.#inbox.isOffline) await this.#interests.remove();
     });
     this.#options.requestScope.waitUntil(this.#renewing);
   }
 
   /** The session is over. */
   async end(): Promise<void> {
-    this.#over.abort(new Error("The session is over"));
+    this.#interests.end();
     this.#own.end();
     if (this.#wanted.isEmpty || this.#inbox.isOffline) return;
-    // A fan-out that cannot be reached now learns it with the next news.
-    await this.#options.source.unsubscribe().catch(() => undefined);
+    await this.#interests.remove();
   }
 
   #renew(hasMissed: boolean, renewal?: "replace"): void {
@@ -343,7 +319,7 @@ export class EndpointSubscriptions {
         const isWhole = this.#wanted.hasLists && isOwn;
         const { uris } = this.#wanted;
         const way = renewal ?? (isWhole ? "replace" : "renew");
-        const { honoured, accounts } = await this.#subscribeAtSource(this.#wanted.interests(), way);
+        const { honoured, accounts } = await this.#interests.add(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         if (honoured === undefined) this.#mustRenew = true;
@@ -358,29 +334,6 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(this.#renewing);
   }
 
-  async #subscribeAtSource(
-    interests: Interests,
-    way: "subscribe" | "renew" | "replace" = "subscribe",
-  ): Promise<Announced> {
-    const { signal } = this.#over;
-    if (signal.aborted) return UNREACHABLE;
-    const { source, requestScope } = this.#options;
-    const ask = async (): Promise<Announced> => {
-      // Asked for first: with an account that is connected meanwhile, the session is told to renew.
-      const accounts = await accountKeys(requestScope.endpoint, Object.keys(interests));
-      const honoured =
-        way === "replace"
-          ? source.replace(interests)
-          : source.subscribe(interests, way === "renew");
-      return { accounts, honoured: await honoured };
-    };
-    // A fan-out that fails is being restarted.
-    const announced = await retry(ask, { ...RETRIES, signal }).catch(() => UNREACHABLE);
-    // The interests may have arrived after the end of the session, and nobody would take them back.
-    if (this.#over.signal.aborted) await source.unsubscribe().catch(() => undefined);
-    return announced;
-  }
-
   /** Runs under the URI's lock, so that a later subscription is not undone. */
   #forget(uri: string, slug: string): void {
     this.#wanted.delete(uri);
@@ -388,10 +341,7 @@ export class EndpointSubscriptions {
     const removed = this.#mutex.run(uri, async () => {
       await renewed;
       if (this.#wanted.ownerOf(uri) === slug) return;
-      // A fan-out that cannot be reached goes on delivering news, which the session ignores.
-      const left = this.#options.source
-        .unsubscribe({ [slug]: [topicOf(uri)] })
-        .catch(() => undefined);
+      const left = this.#interests.remove({ [slug]: [topicOf(uri)] });
       await Promise.all([left, this.#own.unsubscribe(slug, uri)]);
     });
     this.#options.requestScope.waitUntil(removed);

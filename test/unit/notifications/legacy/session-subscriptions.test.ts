@@ -15,10 +15,8 @@ import {
 } from "../../../../src/catalog/feeds.ts";
 import type { OwnSessions } from "../../../../src/notifications/legacy/own-subscriptions.ts";
 import type { SavedInbox } from "../../../../src/notifications/legacy/notification-inbox.ts";
-import {
-  type NewsSource,
-  EndpointSubscriptions,
-} from "../../../../src/notifications/legacy/endpoint-subscriptions.ts";
+import { EndpointSubscriptions } from "../../../../src/notifications/legacy/endpoint-subscriptions.ts";
+import type { NewsSource } from "../../../../src/notifications/legacy/session-interests.ts";
 import type { SavedWanted } from "../../../../src/notifications/legacy/session-subscriptions.ts";
 import { defaultLimits } from "../../../../src/policy/limits.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
