@@ -4,6 +4,7 @@
  */
 
 import { readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { beforeAll, describe, test } from "vitest";
@@ -16,6 +17,7 @@ import { type Program, programOf } from "./platform/isolate.ts";
 
 const FIXED = 60;
 const FRESH = 30;
+const ROOT = join(import.meta.dirname, "../..");
 /** Plans in which something was found once, at the version that had the fault. */
 const FOUND = join(import.meta.dirname, "found");
 
@@ -72,6 +74,16 @@ describe("the gateway", () => {
 
 describe("a fault that is put in on purpose", () => {
   const quick = DELIBERATE.filter(({ isQuick }) => isQuick === true);
+
+  test("has its place in the code, each of them", async ({ expect }) => {
+    for (const { name, edits } of DELIBERATE) {
+      for (const { file, find } of edits) {
+        const text = await readFile(join(ROOT, file), "utf8");
+        expect(text.split(find).length - 1, `${name}: ${find}`).toBe(1);
+      }
+    }
+  });
+
   test.for(quick)("$name: is found", async ({ edits }, { expect }) => {
     const program = await build(edits);
     expect(await firstFinding(program, 0, 400)).toBeDefined();

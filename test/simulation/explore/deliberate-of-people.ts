@@ -115,4 +115,15 @@ export const OF_PEOPLE: readonly Fault[] = [
       },
     ],
   },
+  {
+    name: "what changed between two accounts at a server is not announced",
+    area: "notifications",
+    edits: [
+      {
+        file: "src/notifications/legacy/session-subscriptions.ts",
+        find: "      if (before === undefined || before === key) return [];\n",
+        replace: "      if (before === undefined || before !== key) return [];\n",
+      },
+    ],
+  },
 ];

@@ -11,6 +11,9 @@ const MOMENTS = [
   "credential",
   "POST /mcp",
   "answered 401",
+  // An account was connected, or ended, and nobody knows it yet.
+  "finish",
+  "disconnect",
   "writes are confirmed",
   ".publish",
   ".deliver",
@@ -63,10 +66,10 @@ export function withAccounts(plan: Plan, random: Random): Plan {
     },
     holders: Array.from({ length: isShared ? 1 : 2 }, () => ({
       useMs: random.pick([20_000, 400_000]),
-      pauseMs: random.pick([5000, 20_000, 90_000]),
+      pauseMs: random.pick(isChanging ? [5000, 20_000] : [5000, 20_000, 90_000]),
       atOnce: random.below(4),
       // The gateway lets nobody connect again and again, and until it does, nobody hears of a change.
-      ends: random.chance(0.4) ? (isChanging ? 5 : 100) : 0,
+      ends: isChanging ? random.pick([0, 2, 5, 5]) : random.chance(0.4) ? 100 : 0,
     })),
     faults: Array.from({ length: count }, () => ({
       kind: random.pick(kinds),

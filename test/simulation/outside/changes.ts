@@ -78,6 +78,13 @@ export class ChangeLedger {
     return this.#changedAt.get(topic)?.length ?? 0;
   }
 
+  /** How often anything has changed. */
+  get count(): number {
+    let count = 0;
+    for (const { length } of this.#changedAt.values()) count += length;
+    return count;
+  }
+
   gap(where: Gap): void {
     this.#gaps.add(where);
   }

@@ -17,17 +17,22 @@ const RESTARTED = "The gateway was restarted while this ran";
 
 /** The most that is kept with an event beside its text: the message around it, and where it is taken up. */
 const AROUND_CHARS = 400;
+const LISTS = 3;
 const MINUTE_MS = 60_000;
 
 export class QuotaModel {
   readonly #limits: Quotas;
   readonly #now: () => number;
-  readonly #ledger: Pick<Ledger, "calls" | "questions">;
+  readonly #ledger: Pick<Ledger, "calls" | "questions" | "changes" | "hasClockJumped">;
   /** Requests of each client whose answers may have been streams. */
   readonly #opened = new Map<string, number>();
 
   /** @param now in milliseconds since 1970. */
-  constructor(limits: Quotas, now: () => number, ledger: Pick<Ledger, "calls" | "questions">) {
+  constructor(
+    limits: Quotas,
+    now: () => number,
+    ledger: Pick<Ledger, "calls" | "questions" | "changes" | "hasClockJumped">,
+  ) {
     this.#limits = limits;
     this.#now = now;
     this.#ledger = ledger;
@@ -76,9 +81,15 @@ export class QuotaModel {
     return (
       this.#eventsOf(call) > keptEventsPerStream ||
       this.#charsOf(call) > keptBytesPerStream ||
-      [...new Set([call, ...beside])].reduce((all, each) => all + this.#charsOf(each), 0) >
+      this.#newsChars +
+        [...new Set([call, ...beside])].reduce((all, each) => all + this.#charsOf(each), 0) >
         keptBytesPerSession
     );
+  }
+
+  /** What the client's standalone stream keeps at most: a change of a list may be one of three. */
+  get #newsChars(): number {
+    return this.#ledger.changes.count * LISTS * AROUND_CHARS;
   }
 
   /** Something was pushed out of the session, or is over. */
@@ -90,8 +101,10 @@ export class QuotaModel {
     } = this.#limits;
     const its = [...this.#ledger.calls.values()].filter((each) => each.client === client);
     return (
+      // What a clock that was set back has written is over by one that is right.
+      this.#ledger.hasClockJumped ||
       (this.#opened.get(client) ?? 0) > keptStreamsPerSession ||
-      its.reduce((all, each) => all + this.#charsOf(each), 0) > keptBytesPerSession ||
+      its.reduce((all, each) => all + this.#charsOf(each), this.#newsChars) > keptBytesPerSession ||
       this.#now() - since >= retentionMinutes * MINUTE_MS
     );
   }

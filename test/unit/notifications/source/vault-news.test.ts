@@ -1,11 +1,15 @@
 /** What a vault announces: to all that their lists are others, and to those that asked that an account is connected. */
 
-import { test, vi } from "vitest";
+import { afterEach, beforeEach, test, vi } from "vitest";
 
 import { LIST_TOPICS, type News, type Topic } from "../../../../src/catalog/feeds.ts";
 import { askTopicOf } from "../../../../src/catalog/topics.ts";
 import { VaultNews } from "../../../../src/notifications/source/vault-news.ts";
 import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
+
+// A branch that does not answer is waited for, which must not go on in other tests.
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 const NOTION = askTopicOf({ slug: "notion", elicitationId: "one" });
 const LINEAR = askTopicOf({ slug: "linear", elicitationId: "two" });
