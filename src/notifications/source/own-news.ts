@@ -97,7 +97,8 @@ export class OwnNews {
   /** Keeps the Durable Object for as long as something is not acknowledged. To be called when the alarm fires. */
   wake(): void {
     if (this.#unsent().length === 0) return;
-    this.#wakesAt = this.#options.now() + WATCHDOG_MS;
+    const now = this.#options.now();
+    if (this.#wakesAt === undefined || this.#wakesAt <= now) this.#wakesAt = now + WATCHDOG_MS;
     this.#options.alarm.noLaterThan(this.#wakesAt);
   }
 
