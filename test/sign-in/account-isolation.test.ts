@@ -246,7 +246,7 @@ describe.each([
     // An isolate may use what it has for some seconds.
     await expect.poll(() => bob.tools()).toEqual([["connect_account"], ["connect_account"]]);
     expect(await ann.use()).toContain(RAN);
-    expect(await vendor.count("revoke")).toBe(account === undefined ? 0 : 2);
+    await expect.poll(() => vendor.count("revoke")).toBe(account === undefined ? 0 : 2);
   });
 });
 
