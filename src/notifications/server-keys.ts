@@ -37,17 +37,30 @@ export async function byKey(
   return { ...keyed, [publisherKey(publisher.person)]: lists };
 }
 
-/** @returns by slug, the keys of those of the servers at which the caller has an account. */
-export async function accountKeys(
-  endpoint: Endpoint,
-  slugs: Iterable<string>,
-): Promise<ReadonlyMap<string, string>> {
-  const keyed = [...new Set(slugs)].map(async (slug) => {
-    const target = serverOf(endpoint, slug)?.target;
-    const key = target?.credentials && (await serverKey(target));
-    return key === undefined ? [] : [[slug, key] as const];
-  });
-  return new Map((await Promise.all(keyed)).flat());
+/** In the place of a key, where the caller has no account. */
+export const NO_ACCOUNT = "";
+
+/** By slug, the keys of the caller's accounts, or `NO_ACCOUNT`, at those servers that know their callers by one. */
+export type AccountKeys = ReadonlyMap<string, string>;
+
+export async function accountKeys({ servers }: Endpoint): Promise<AccountKeys> {
+  const known = servers.filter(({ target }) => target.credentials !== undefined);
+  const keyed = known.map(
+    async ({ slug, target }) => [slug, (await serverKey(target)) ?? NO_ACCOUNT] as const,
+  );
+  return new Map(await Promise.all(keyed));
+}
+
+/**
+ * Whether the caller has other accounts than these by now. To be asked when the vaults have been asked to tell of
+ * changes: of those before that, they tell nobody. Rejects when a vault cannot be asked.
+ */
+export async function hasOtherAccounts(endpoint: Endpoint, before: AccountKeys): Promise<boolean> {
+  if (before.size === 0) return false;
+  // This isolate may have accounts of some seconds ago.
+  for (const { target } of endpoint.servers) target.credentials?.changed();
+  const now = await accountKeys(endpoint);
+  return [...now].some(([slug, key]) => before.get(slug) !== key);
 }
 
 async function ofServers(endpoint: Endpoint, interests: Interests): Promise<Interests> {

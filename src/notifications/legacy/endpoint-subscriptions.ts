@@ -328,7 +328,7 @@ export class EndpointSubscriptions {
         const isMoved = moved.length > 0;
         if (this.#wanted.covered(honoured, uris) || isOther || isNoted || isMoved) this.#save();
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
-        else if (isMoved) this.#inbox.add(moved.map(topicOf));
+        else if (isMoved) this.#inbox.add(moved);
       })
       .catch(logUnexpected);
     this.#options.requestScope.waitUntil(this.#renewing);

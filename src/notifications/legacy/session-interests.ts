@@ -6,7 +6,7 @@
 import type { Interests } from "../../catalog/feeds.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { retry } from "../../lib/retry.ts";
-import { accountKeys } from "../server-keys.ts";
+import { type AccountKeys, accountKeys, hasOtherAccounts } from "../server-keys.ts";
 
 const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
 
@@ -24,8 +24,8 @@ export interface NewsSource {
 interface Announced {
   /** The topics, by server; `undefined` when the fan-out cannot be reached. */
   readonly honoured: Interests | undefined;
-  /** By server, the keys of the accounts through which. */
-  readonly accounts: ReadonlyMap<string, string>;
+  /** The accounts through which. */
+  readonly accounts: AccountKeys;
 }
 
 const UNREACHABLE: Announced = { honoured: undefined, accounts: new Map() };
@@ -48,13 +48,13 @@ export class SessionInterests {
     const { signal } = this.#over;
     if (signal.aborted) return UNREACHABLE;
     const ask = async (): Promise<Announced> => {
-      // Asked for first: with an account that is connected meanwhile, the session is told to renew.
-      const accounts = await accountKeys(this.#requestScope.endpoint, Object.keys(interests));
-      const honoured =
-        way === "replace"
-          ? this.#source.replace(interests)
-          : this.#source.subscribe(interests, way === "renew");
-      return { accounts, honoured: await honoured };
+      const { endpoint } = this.#requestScope;
+      const accounts = await accountKeys(endpoint);
+      if (way !== "replace")
+        return { accounts, honoured: await this.#source.subscribe(interests, way === "renew") };
+      const honoured = await this.#source.replace(interests);
+      // From here on, the vaults tell of another account.
+      return (await hasOtherAccounts(endpoint, accounts)) ? ask() : { accounts, honoured };
     };
     // A fan-out that fails is being restarted.
     const announced = await retry(ask, { ...RETRIES, signal }).catch(() => UNREACHABLE);

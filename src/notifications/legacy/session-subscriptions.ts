@@ -19,6 +19,7 @@ import {
   versionTopicOf,
 } from "../../catalog/topics.ts";
 import { SERVERS_KEY } from "../../upstream/server-key.ts";
+import { type AccountKeys, NO_ACCOUNT } from "../server-keys.ts";
 
 /** Plain data. */
 export interface SavedWanted {
@@ -31,7 +32,7 @@ export interface SavedWanted {
   readonly asks?: readonly Topic[];
   /** The resources that only the client's own sessions announced at some time; earlier versions had none. */
   readonly alone?: readonly string[];
-  /** By server, the key of the account through which its resources were last announced; earlier versions had none. */
+  /** By server, the key of the account through which it last announced anything; earlier versions had none. */
   readonly accounts?: Readonly<Record<string, string>>;
 }
 
@@ -113,7 +114,7 @@ export class SessionSubscriptions {
     const slug = this.#uris.get(uri);
     this.#uris.delete(uri);
     this.#alone.delete(uri);
-    if (slug !== undefined && this.urisOf(slug).length === 0) this.#accounts.delete(slug);
+    if (slug !== undefined && !this.#hasTopicsAt(slug)) this.#accounts.delete(slug);
   }
 
   /**
@@ -148,33 +149,34 @@ export class SessionSubscriptions {
   }
 
   /**
-   * Resources are announced through these accounts. Others at the same server may be announced through an earlier one.
+   * Changes are announced through these accounts. Others at the same server may be announced through an earlier one.
    *
-   * @param accounts their keys by server.
    * @returns whether that is new.
    */
-  noteAccounts(accounts: ReadonlyMap<string, string>): boolean {
-    const isNew = (slug: string): boolean =>
-      !this.#accounts.has(slug) && this.urisOf(slug).length > 0;
+  noteAccounts(accounts: AccountKeys): boolean {
+    const isNew = (slug: string): boolean => !this.#accounts.has(slug) && this.#hasTopicsAt(slug);
     const fresh = [...accounts].filter(([slug]) => isNew(slug));
     for (const [slug, key] of fresh) this.#accounts.set(slug, key);
     return fresh.length > 0;
   }
 
   /**
-   * All resources are announced through these accounts from now on.
+   * All changes are announced through these accounts from now on.
    *
-   * @param accounts their keys by server.
-   * @returns the resources that were announced through another account before: what has changed since that one ended,
-   *   nobody knows.
+   * @returns what was announced through another account before, or through none. Nobody knows what has changed since
+   *   that one ended, and a client that was told of the new one may have read since.
    */
-  changeAccounts(accounts: ReadonlyMap<string, string>): readonly string[] {
+  changeAccounts(accounts: AccountKeys): readonly Topic[] {
     return [...accounts].flatMap(([slug, key]) => {
       const before = this.#accounts.get(slug);
-      if (before === undefined || before === key) return [];
+      if (before === undefined || before === key || key === NO_ACCOUNT) return [];
       this.#accounts.set(slug, key);
-      return this.urisOf(slug);
+      return [...(this.#lists?.get(slug) ?? []), ...this.urisOf(slug).map(topicOf)];
     });
+  }
+
+  #hasTopicsAt(slug: string): boolean {
+    return this.#lists !== undefined || this.urisOf(slug).length > 0;
   }
 
   /** The client's person was asked to connect an account. @returns whether that is new. */

@@ -26,13 +26,25 @@ import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
+import { retry } from "../../lib/retry.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { SERVERS_KEY } from "../../upstream/server-key.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { byKey, bySlug, takeAccountNews, takePublisherNews } from "../server-keys.ts";
+import {
+  type AccountKeys,
+  accountKeys,
+  byKey,
+  bySlug,
+  hasOtherAccounts,
+  takeAccountNews,
+  takePublisherNews,
+} from "../server-keys.ts";
 import { readFilter, Subscription } from "./listen-filter.ts";
 import { ListenSlots } from "./listen-slots.ts";
 import { NewsConnection } from "./news-connection.ts";
+
+/** Vaults restart. */
+const RETRIES = { attempts: 3, backoff: { firstMs: 50 } };
 
 /** Shared by all requests that this isolate serves. */
 const slots = new ListenSlots();
@@ -79,8 +91,17 @@ async function sendChanges(
   signal: AbortSignal,
 ): Promise<Reply | undefined> {
   const { endpoint, fanOut, publisher } = context;
-  const asked = await byKey(endpoint, wanted.interests(endpoint), publisher);
-  const connection = new NewsConnection(fanOut, asked, signal);
+  let accounts: AccountKeys = new Map();
+  const interests = async (): Promise<Interests> => {
+    accounts = await accountKeys(endpoint);
+    return byKey(endpoint, wanted.interests(endpoint), publisher);
+  };
+  const connection = new NewsConnection(fanOut, await interests(), signal);
+  /** Once the vaults tell of another account. */
+  const follow = async (): Promise<void> => {
+    const asking = retry(() => hasOtherAccounts(endpoint, accounts), { ...RETRIES, signal });
+    if (await asking.catch(() => false)) connection.listenFor(await interests());
+  };
   const over = new AbortController();
   try {
     const honoured = wanted.isEmpty ? {} : await connection.open();
@@ -102,6 +123,7 @@ async function sendChanges(
       if (deduplicator.isNew(topic, "own")) queue.add(topic);
     };
     listenInSessions(subscription, context, capabilities, onChange, over.signal);
+    await follow();
     for (;;) {
       const event = await connection.next();
       if (event === undefined) return undefined;
@@ -112,7 +134,7 @@ async function sendChanges(
         return undefined;
       }
       if (!isGap && takeAccountNews(endpoint, event.news)) {
-        connection.listenFor(await byKey(endpoint, wanted.interests(endpoint), publisher));
+        connection.listenFor(await interests());
         continue;
       }
       // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
@@ -126,6 +148,7 @@ async function sendChanges(
         if (isNew) await send(notificationOf(topic));
       }
       if (isOther) return undefined;
+      if (isGap) await follow();
     }
   } finally {
     over.abort(new Error("The client does not listen any more"));

@@ -175,7 +175,8 @@ describe("at a server with accounts", () => {
       expect(scene.delivered).toEqual([]);
       credentials.account = () => Promise.resolve("a2");
       if (when === "in another life") scene.revive();
-      for (const expected of [[updated("x:")], []]) {
+      const lists = LIST_TOPICS.map((list) => ({ method: `notifications/${list}/list_changed` }));
+      for (const expected of [[...lists, updated("x:")], []]) {
         scene.delivered.length = 0;
         await scene.listen();
         expect(scene.delivered).toEqual(expected);
@@ -195,7 +196,25 @@ describe("at a server with accounts", () => {
     scene.isListening = true;
     scene.subscriptions.listened();
     await vi.advanceTimersByTimeAsync(5000);
-    expect(scene.delivered).toEqual([updated("x:")]);
+    expect(scene.delivered).toContainEqual(updated("x:"));
+  });
+
+  test("an account that is connected while the fan-out is asked is asked for as well", async ({
+    expect,
+  }) => {
+    const scene = new Scene(PERSONAL);
+    credentials.account = () => Promise.resolve(undefined);
+    let asked = 0;
+    scene.honour = (interests) => {
+      asked += 1;
+      // The news of it has passed before the vault was asked for any.
+      credentials.account = () => Promise.resolve("a2");
+      return interests;
+    };
+    await scene.listen();
+    expect(asked).toBe(2);
+    await scene.listen();
+    expect(asked).toBe(3);
   });
 });
 

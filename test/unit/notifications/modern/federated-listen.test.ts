@@ -11,6 +11,8 @@ import type { Call } from "../../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply, RequestId } from "../../../../src/protocol/json-rpc.ts";
 import { SessionKeys } from "../../../../src/endpoint/keyring.ts";
 import { FakeFanOut } from "../fan-out/fake-fan-out.ts";
+import type { Server } from "../../../../src/endpoint/server.ts";
+import { fakeCredentials } from "../../upstream/fake-credentials.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 
 const CLIENT = { revision: "2026-07-28", capabilities: {} } as const;
@@ -112,6 +114,36 @@ describe("a listener", () => {
       listener.hangUp();
     },
   );
+
+  test("follows an account that was connected before its vault was asked for news", async ({
+    expect,
+  }) => {
+    const credentials = fakeCredentials();
+    credentials.account = () => Promise.resolve(undefined);
+    const server = fakeServer("a", { auth: { kind: "oauth" } as Server["auth"] });
+    const own = { ...server, target: { ...server.target, credentials } };
+    const endpoint: Endpoint = { servers: [own], isMerged: false, keepsNames: true };
+    const fanOut = new FakeFanOut();
+    fanOut.onOpen = () => {
+      credentials.account = () => Promise.resolve("a1");
+      fanOut.onOpen = undefined;
+    };
+    const listener = new Listener(
+      { toolsListChanged: true },
+      fanOut,
+      1,
+      endpoint,
+      "with an account",
+    );
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(fanOut.asked.map((asked) => Object.keys(asked))).toEqual([
+      ["accounts/person p1"],
+      ["a a1 person p1", "accounts/person p1"],
+    ]);
+    // What was missed in between may be anything.
+    expect(listener.methods).toEqual([acknowledged, tools]);
+    listener.hangUp();
+  });
 
   test("gets nothing before the acknowledgement", async ({ expect }) => {
     const fanOut = new FakeFanOut();
