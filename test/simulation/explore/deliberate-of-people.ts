@@ -121,8 +121,8 @@ export const OF_PEOPLE: readonly Fault[] = [
     edits: [
       {
         file: "src/notifications/legacy/session-subscriptions.ts",
-        find: "      if (before === undefined || before === key) return [];\n",
-        replace: "      if (before === undefined || before !== key) return [];\n",
+        find: "      if (before === undefined || before === key || key",
+        replace: "      if (before === undefined || before !== key || key",
       },
     ],
   },
