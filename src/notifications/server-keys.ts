@@ -43,12 +43,17 @@ export const NO_ACCOUNT = "";
 /** By slug, the keys of the caller's accounts, or `NO_ACCOUNT`, at those servers that know their callers by one. */
 export type AccountKeys = ReadonlyMap<string, string>;
 
-export async function accountKeys({ servers }: Endpoint): Promise<AccountKeys> {
-  const known = servers.filter(({ target }) => target.credentials !== undefined);
-  const keyed = known.map(
-    async ({ slug, target }) => [slug, (await serverKey(target)) ?? NO_ACCOUNT] as const,
-  );
-  return new Map(await Promise.all(keyed));
+/** @param slugs of the servers in question: each vault is asked where this isolate knows of no account. */
+export async function accountKeys(
+  endpoint: Endpoint,
+  slugs: Iterable<string>,
+): Promise<AccountKeys> {
+  const keyed = [...slugs].map(async (slug) => {
+    const target = serverOf(endpoint, slug)?.target;
+    if (target?.credentials === undefined) return [];
+    return [[slug, (await serverKey(target)) ?? NO_ACCOUNT] as const];
+  });
+  return new Map((await Promise.all(keyed)).flat());
 }
 
 /**
@@ -56,10 +61,9 @@ export async function accountKeys({ servers }: Endpoint): Promise<AccountKeys> {
  * changes: of those before that, they tell nobody. Rejects when a vault cannot be asked.
  */
 export async function hasOtherAccounts(endpoint: Endpoint, before: AccountKeys): Promise<boolean> {
-  if (before.size === 0) return false;
   // This isolate may have accounts of some seconds ago.
-  for (const { target } of endpoint.servers) target.credentials?.changed();
-  const now = await accountKeys(endpoint);
+  for (const slug of before.keys()) serverOf(endpoint, slug)?.target.credentials?.changed();
+  const now = await accountKeys(endpoint, before.keys());
   return [...now].some(([slug, key]) => before.get(slug) !== key);
 }
 

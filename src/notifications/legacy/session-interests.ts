@@ -49,7 +49,7 @@ export class SessionInterests {
     if (signal.aborted) return UNREACHABLE;
     const ask = async (): Promise<Announced> => {
       const { endpoint } = this.#requestScope;
-      const accounts = await accountKeys(endpoint);
+      const accounts = await accountKeys(endpoint, Object.keys(interests));
       if (way !== "replace")
         return { accounts, honoured: await this.#source.subscribe(interests, way === "renew") };
       const honoured = await this.#source.replace(interests);

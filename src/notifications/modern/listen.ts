@@ -93,8 +93,9 @@ async function sendChanges(
   const { endpoint, fanOut, publisher } = context;
   let accounts: AccountKeys = new Map();
   const interests = async (): Promise<Interests> => {
-    accounts = await accountKeys(endpoint);
-    return byKey(endpoint, wanted.interests(endpoint), publisher);
+    const bySlugs = wanted.interests(endpoint);
+    accounts = await accountKeys(endpoint, Object.keys(bySlugs));
+    return byKey(endpoint, bySlugs, publisher);
   };
   const connection = new NewsConnection(fanOut, await interests(), signal);
   /** Once the vaults tell of another account. */

@@ -85,8 +85,9 @@ export class WatchManager {
   /**
    * Changes the topics of a branch. Waits two seconds for a server that cannot be reached: then its
    * lists are promised, since the gateway itself announces them when the server is back, and those
-   * resources that any branch was promised before, or its subscribers were granted. Lists that the server does not announce stay
-   * wanted until they are removed: the gateway announces the changes it finds out itself (`announce`).
+   * resources that any branch was promised before, or its subscribers were granted. Lists that the server
+   * does not announce stay wanted until they are removed: the gateway announces the changes it finds out
+   * itself (`announce`).
    *
    * @returns those of `add` that will be announced.
    */

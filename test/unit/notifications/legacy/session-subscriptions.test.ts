@@ -185,6 +185,21 @@ describe("at a server with accounts", () => {
     },
   );
 
+  test("a subscription asks for the account at its own server alone", async ({ expect }) => {
+    let asked = 0;
+    const account = (): Promise<string> => {
+      asked += 1;
+      return Promise.resolve("b1");
+    };
+    const others = { ...fakeCredentials(), account };
+    const second = { ...B, target: { ...B.target, credentials: others } };
+    const scene = new Scene({ ...PERSONAL, servers: [own, second] });
+    await scene.subscriptions.subscribe(own, { uri: "x:" });
+    expect(asked).toBe(0);
+    await scene.subscriptions.subscribe(second, { uri: "z:" });
+    expect(asked).toBe(1);
+  });
+
   test("a vault that does not answer has ended no account", async ({ expect }) => {
     const scene = new Scene(PERSONAL);
     await scene.subscriptions.subscribe(own, { uri: "x:" });
