@@ -39,8 +39,8 @@ const OBJECTS = {
 const END_MS = 1_800_000;
 /** The time for which it is held, which begins anew with each life of the object that waits. */
 const HOLD_MS = 300_000;
-/** Many times what the largest plan takes, and more than an object whose clock is an hour slow. */
-const MAX_STEPS = 1_000_000;
+/** Many times what the largest plan takes, and more than half a dozen objects whose clock is an hour slow. */
+const MAX_STEPS = 3_000_000;
 /** What could still come too late, or twice, has come by then. */
 const REST_MS = 5000;
 /** A read may be tried again, and wait for what died meanwhile. */
