@@ -20,8 +20,8 @@ interface Subscription {
   /** The newest version that the client has ever read. */
   newest: number;
   /**
-   * How often the client may be told besides: when servers are back that a list has named as missing, and of what is
-   * under way while it listens again, on another stream.
+   * How often the client may be told besides: when servers are back that a list has named as missing, of what is
+   * under way while it listens again, on another stream, and when it was away for longer than anything is kept.
    */
   extra: number;
 }
@@ -112,6 +112,11 @@ export class ChangeLedger {
   /** The gateway has said that it will tell. */
   promised(client: string, topic: string): void {
     this.asked(client, topic).isPromised = true;
+  }
+
+  /** The client was away for longer than the gateway follows anything for it. */
+  returned(client: string): void {
+    for (const each of this.#subscriptions.values()) if (each.client === client) each.extra += 1;
   }
 
   promisedTo(client: string): readonly string[] {

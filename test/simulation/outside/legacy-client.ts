@@ -120,6 +120,7 @@ export class LegacyClient extends Actor {
   async #listen(): Promise<void> {
     let last: string | undefined;
     const since = this.world.scheduler.now;
+    let goneAt = since;
     for (let tries = 0; tries < 200 && !this.isDone; tries += 1) {
       try {
         this.#ledger.quotas?.opens(this.name);
@@ -136,9 +137,12 @@ export class LegacyClient extends Actor {
           }
         } else {
           this.#subscriber?.listens();
+          if (this.#ledger.quotas?.mayBeToldAgain(this.world.scheduler.now - goneAt) === true)
+            this.#ledger.changes.returned(this.name);
           // It had no event id yet, or has none that is good: what it was not told, nobody can say.
           if (tries > 0 && last === undefined) this.#subscriber?.hasMissed();
           last = (await this.#readStandalone(response)).lastEventId ?? last;
+          goneAt = this.world.scheduler.now;
         }
       } catch {
         // Broken before its head.

@@ -19,6 +19,8 @@ const RESTARTED = "The gateway was restarted while this ran";
 const AROUND_CHARS = 400;
 const LISTS = 3;
 const MINUTE_MS = 60_000;
+/** The gateway may notice a broken stream this much before its client does. */
+const NOTICE_MS = 1000;
 
 export class QuotaModel {
   readonly #limits: Quotas;
@@ -65,6 +67,12 @@ export class QuotaModel {
   /** A client's place in its standalone stream is said to be gone. @param since when it had the place. */
   mayLosePlace(client: string, since: number, text: string): boolean {
     return text.includes(GONE) && this.#mayBeGone(client, since);
+  }
+
+  /** @param awayMs for which a client had no standalone stream: it is told of everything when it is back. */
+  mayBeToldAgain(awayMs: number): boolean {
+    const { retentionMinutes = Infinity } = this.#limits;
+    return awayMs >= retentionMinutes * MINUTE_MS - NOTICE_MS;
   }
 
   #hasOutgrown(call: Call): boolean {
