@@ -20,8 +20,9 @@ interface Subscription {
   /** The newest version that the client has ever read. */
   newest: number;
   /**
-   * How often the client may be told besides: when servers are back that a list has named as missing, of what is
-   * under way while it listens again, on another stream, and when it was away for longer than anything is kept.
+   * How often the client may be told besides: when servers are back that a list has named as missing, when somebody
+   * was given the list of before since its server was slow, of what is under way while it listens again, on another
+   * stream, and when it was away for longer than anything is kept.
    */
   extra: number;
 }
@@ -60,6 +61,10 @@ export class ChangeLedger {
   readonly #changedAt = new Map<string, number[]>();
   readonly #gaps = new Set<Gap>();
   readonly #callers = new Set<string>();
+  /** Since when each client has no stream on which it is told, in milliseconds since 1970. */
+  readonly #leftAt = new Map<string, number>();
+  /** How long each had none before. */
+  readonly #awayMs = new Map<string, number>();
   readonly #subscriptions = new Map<string, Subscription>();
 
   /** @param slowMs how much longer news may take. */
@@ -114,8 +119,30 @@ export class ChangeLedger {
     this.asked(client, topic).isPromised = true;
   }
 
-  /** The client was away for longer than the gateway follows anything for it. */
-  returned(client: string): void {
+  /** The client has no stream on which it is told. */
+  left(client: string): void {
+    this.#leftAt.set(client, this.#now());
+  }
+
+  /** The client has a stream again, or wants none any more. @returns for how long it had none, in milliseconds. */
+  returned(client: string): number {
+    const awayMs = this.#now() - (this.#leftAt.get(client) ?? this.#now());
+    this.#leftAt.delete(client);
+    this.#awayMs.set(client, (this.#awayMs.get(client) ?? 0) + awayMs);
+    return awayMs;
+  }
+
+  /** How long one of the clients has had no stream, in all: so much later may it know of a change. */
+  get mostAwayMs(): number {
+    const all = [...new Set([...this.#awayMs.keys(), ...this.#leftAt.keys()])].map((client) => {
+      const leftAt = this.#leftAt.get(client) ?? this.#now();
+      return (this.#awayMs.get(client) ?? 0) + this.#now() - leftAt;
+    });
+    return Math.max(0, ...all);
+  }
+
+  /** The client may be told of everything once more. */
+  mayBeToldAgain(client: string): void {
     for (const each of this.#subscriptions.values()) if (each.client === client) each.extra += 1;
   }
 
@@ -154,6 +181,10 @@ export class ChangeLedger {
     else if (version < subscription.newest)
       this.#find(`${client} reads version ${version} of ${topic}, after ${subscription.newest}`);
     else subscription.newest = version;
+    // Whoever was given the list of before is told when it has been read, and so is everybody else.
+    const isOld = isList(topic) && version !== undefined && version < this.versionOf(topic);
+    for (const each of this.#subscriptions.values())
+      if (isOld && each.topic === topic) each.extra += 1;
   }
 
   /** Everybody, or this client, knows the newest of what is promised to it. */

@@ -112,7 +112,7 @@ export class Changing {
   async #settled(): Promise<void> {
     const { world } = this.#actor;
     for (let waited = 0; !this.#ledger.isSettled(); waited += POLL_MS) {
-      if (waited > PATIENCE_MS + world.mostOffMs) {
+      if (waited > PATIENCE_MS + world.mostOffMs + this.#ledger.mostAwayMs) {
         this.#ledger.late();
         return;
       }

@@ -120,35 +120,36 @@ export class LegacyClient extends Actor {
   async #listen(): Promise<void> {
     let last: string | undefined;
     const since = this.world.scheduler.now;
-    let goneAt = since;
+    const { changes, quotas } = this.#ledger;
+    changes.left(this.name);
     for (let tries = 0; tries < 200 && !this.isDone; tries += 1) {
       try {
-        this.#ledger.quotas?.opens(this.name);
+        quotas?.opens(this.name);
         const response = await this.#session.get(last);
         if (response.status !== 200) {
           this.note(`its standalone stream is answered ${response.status}`);
           if (response.status < 500) {
             // With a clock that jumps, the events after its place are over.
-            const { hasClockJumped, quotas } = this.#ledger;
             const text = await response.text();
             const isLost = quotas?.mayLosePlace(this.name, since, text) === true;
-            if (last === undefined || !(hasClockJumped || isLost)) return;
+            if (last === undefined || !(this.#ledger.hasClockJumped || isLost)) break;
             last = undefined;
           }
         } else {
           this.#subscriber?.listens();
-          if (this.#ledger.quotas?.mayBeToldAgain(this.world.scheduler.now - goneAt) === true)
-            this.#ledger.changes.returned(this.name);
+          const awayMs = changes.returned(this.name);
+          if (quotas?.isForgotten(awayMs) === true) changes.mayBeToldAgain(this.name);
           // It had no event id yet, or has none that is good: what it was not told, nobody can say.
           if (tries > 0 && last === undefined) this.#subscriber?.hasMissed();
           last = (await this.#readStandalone(response)).lastEventId ?? last;
-          goneAt = this.world.scheduler.now;
+          changes.left(this.name);
         }
       } catch {
         // Broken before its head.
       }
       await this.sleep(this.upTo(this.habits.reconnectMs));
     }
+    changes.returned(this.name);
   }
 
   #hasPlace(lastEventId: string): void {

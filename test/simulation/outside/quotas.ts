@@ -69,8 +69,8 @@ export class QuotaModel {
     return text.includes(GONE) && this.#mayBeGone(client, since);
   }
 
-  /** @param awayMs for which a client had no standalone stream: it is told of everything when it is back. */
-  mayBeToldAgain(awayMs: number): boolean {
+  /** @param awayMs for which a client had no standalone stream: nothing is followed for it any more. */
+  isForgotten(awayMs: number): boolean {
     const { retentionMinutes = Infinity } = this.#limits;
     return awayMs >= retentionMinutes * MINUTE_MS - NOTICE_MS;
   }
