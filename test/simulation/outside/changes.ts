@@ -22,9 +22,11 @@ interface Subscription {
   /**
    * How often the client may be told besides: when servers are back that a list has named as missing, when somebody
    * was given the list of before since its server was slow, of what is under way while it listens again, on another
-   * stream, and when it was away for longer than anything is kept.
+   * stream, when it was away for longer than anything is kept, and of what its server tells on two streams at once.
    */
   extra: number;
+  /** The changes before the first promise; `undefined` until then. */
+  early: number | undefined;
 }
 
 /**
@@ -106,7 +108,7 @@ export class ChangeLedger {
     if (subscription === undefined) {
       subscription = {
         ...{ client, topic, isListening, since: this.#versionThatIsOver(topic), isPromised: false },
-        ...{ heard: 0, isTooMany: false, known: undefined, newest: 0, extra: 0 },
+        ...{ heard: 0, isTooMany: false, known: undefined, newest: 0, extra: 0, early: undefined },
       };
       this.#subscriptions.set(key, subscription);
     } else if (isListening)
@@ -116,7 +118,9 @@ export class ChangeLedger {
 
   /** The gateway has said that it will tell. */
   promised(client: string, topic: string): void {
-    this.asked(client, topic).isPromised = true;
+    const subscription = this.asked(client, topic);
+    subscription.early ??= this.versionOf(topic) - subscription.since;
+    subscription.isPromised = true;
   }
 
   /** The client has no stream on which it is told. */
@@ -146,6 +150,15 @@ export class ChangeLedger {
     for (const each of this.#subscriptions.values()) if (each.client === client) each.extra += 1;
   }
 
+  /**
+   * The server tells the gateway on two streams, while one takes the place of the other. A list is announced once, where
+   * the two come within the tenth of a second for which the gateway waits.
+   */
+  toldTwice(topic: string): void {
+    if (isList(topic) && this.#slowMs === 0) return;
+    for (const each of this.#subscriptions.values()) if (each.topic === topic) each.extra += 1;
+  }
+
   promisedTo(client: string): readonly string[] {
     const all = [...this.#subscriptions.values()];
     return all.flatMap((each) => (each.client === client && each.isPromised ? [each.topic] : []));
@@ -165,8 +178,12 @@ export class ChangeLedger {
     subscription.heard += 1;
     // A session also announces its lists once for each version of the gateway's servers, which has one here.
     const others = isList(topic) ? 1 : 0;
-    const changes = this.versionOf(topic) - subscription.since + others + subscription.extra;
-    if (subscription.heard > changes) subscription.isTooMany = true;
+    const changes = this.versionOf(topic) - subscription.since;
+    // Its own session with the server announces the list until the session knows that the fan-out does.
+    const hasOwn = isList(topic) && this.#callers.has(client);
+    const early = hasOwn ? (subscription.early ?? changes) : 0;
+    if (subscription.heard > changes + others + early + subscription.extra)
+      subscription.isTooMany = true;
   }
 
   /**

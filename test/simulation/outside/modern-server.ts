@@ -111,6 +111,7 @@ export class ModernServer extends Actor {
   }
 
   #announce(method: string, uri?: string): void {
+    let times = 0;
     for (const { id, notifications, reader } of this.#listeners) {
       const uris = (notifications["resourceSubscriptions"] ?? []) as readonly string[];
       const isAsked =
@@ -123,7 +124,9 @@ export class ModernServer extends Actor {
         params: { ...(uri !== undefined && { uri }), _meta },
       };
       reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(message) })));
+      times += 1;
     }
+    if (times > 1) this.#ledger.changes.toldTwice(uri ?? this.changing.tools);
   }
 
   #call({ id, params }: Json, request: Request): Response {
