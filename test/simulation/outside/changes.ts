@@ -59,9 +59,11 @@ export class ChangeLedger {
   readonly #find: (finding: string) => void;
   readonly #now: () => number;
   readonly #slowMs: number;
+  readonly #isSlow: boolean;
   /** When each version came, in milliseconds. */
   readonly #changedAt = new Map<string, number[]>();
   readonly #gaps = new Set<Gap>();
+  #brokenAt = -Infinity;
   readonly #callers = new Set<string>();
   /** Since when each client has no stream on which it is told, in milliseconds since 1970. */
   readonly #leftAt = new Map<string, number>();
@@ -69,11 +71,19 @@ export class ChangeLedger {
   readonly #awayMs = new Map<string, number>();
   readonly #subscriptions = new Map<string, Subscription>();
 
-  /** @param slowMs how much longer news may take. */
-  constructor(find: (finding: string) => void, now: () => number, slowMs: number) {
+  /**
+   * @param slowMs how much longer news may take.
+   * @param isSlow something takes longer than it usually does.
+   */
+  constructor(
+    find: (finding: string) => void,
+    now: () => number,
+    { slowMs, isSlow }: { readonly slowMs: number; readonly isSlow: boolean },
+  ) {
     this.#find = find;
     this.#now = now;
     this.#slowMs = slowMs;
+    this.#isSlow = isSlow;
   }
 
   changed(topic: string): void {
@@ -94,6 +104,12 @@ export class ChangeLedger {
 
   gap(where: Gap): void {
     this.#gaps.add(where);
+    this.#brokenAt = this.#now();
+  }
+
+  /** When something broke last, in milliseconds since 1970: the gateway's attempts after it count. */
+  get brokenAt(): number {
+    return this.#brokenAt;
   }
 
   /** The client's own session with the server hears of changes, too. */
@@ -155,7 +171,7 @@ export class ChangeLedger {
    * the two come within the tenth of a second for which the gateway waits.
    */
   toldTwice(topic: string): void {
-    if (isList(topic) && this.#slowMs === 0) return;
+    if (isList(topic) && !this.#isSlow) return;
     for (const each of this.#subscriptions.values()) if (each.topic === topic) each.extra += 1;
   }
 

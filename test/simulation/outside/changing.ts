@@ -19,8 +19,8 @@ export type Announce = (method: string, uri?: string) => void;
 
 const QUIET_MS = 5000;
 const POLL_MS = 3000;
-/** Longer than any pause between two attempts of the gateway, by a clock that is right. */
-const PATIENCE_MS = 300_000;
+/** Longer than any pause between two attempts of the gateway, by a clock that is right: ten minutes, after many. */
+const PATIENCE_MS = 700_000;
 
 export class Changing {
   readonly uris: readonly string[];
@@ -111,8 +111,10 @@ export class Changing {
   /** Until everybody knows what has changed: what comes later would hide that somebody does not. */
   async #settled(): Promise<void> {
     const { world } = this.#actor;
-    for (let waited = 0; !this.#ledger.isSettled(); waited += POLL_MS) {
-      if (waited > PATIENCE_MS + world.mostOffMs + this.#ledger.mostAwayMs) {
+    const since = world.scheduler.now;
+    while (!this.#ledger.isSettled()) {
+      const waitedMs = world.scheduler.now - Math.max(since, this.#ledger.brokenAt);
+      if (waitedMs > PATIENCE_MS + world.mostOffMs + this.#ledger.mostAwayMs) {
         this.#ledger.late();
         return;
       }

@@ -77,7 +77,10 @@ export class Ledger {
   constructor(now: () => number, slowMs = 0) {
     this.#now = now;
     this.#writingMs = WRITING_MS + 3 * slowMs;
-    this.changes = new ChangeLedger((finding) => this.find(finding), now, this.#writingMs);
+    this.changes = new ChangeLedger((finding) => this.find(finding), now, {
+      slowMs: this.#writingMs,
+      isSlow: slowMs > 0,
+    });
   }
 
   hasClockJumped = false;
