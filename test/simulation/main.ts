@@ -1,12 +1,12 @@
 /** `npm run simulate`: plays schedules, prints what they reached, and the trace of one that fails. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
 import { Coverage, OBSERVED } from "./explore/coverage.ts";
 import { DELIBERATE, type Fault } from "./explore/deliberate.ts";
-import { playAll } from "./explore/long-run.ts";
+import { playAll, type RunRecord } from "./explore/long-run.ts";
 import { type Plan, planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
 import { type Found, Player } from "./explore/search.ts";
@@ -21,6 +21,7 @@ const HELP = `npm run simulate -- [options]
   --minutes M      plays schedules for so long (1 by default)
   --count N        plays so many
   --schedules N    plays so many, goes on after a finding, and can itself be continued (--from)
+  --record FILE    keeps in the file how far such a run has come, and goes on where the file says
   --from SEED      begins at this seed; a random one by default
   --processes N    plays in so many processes (1 by default; "all" for one for each core)
   --seed SEED      plays one schedule, and prints its trace
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     count: { type: "string" },
     schedules: { type: "string" },
+    record: { type: "string" },
     from: { type: "string" },
     processes: { type: "string" },
     seed: { type: "string" },
@@ -139,8 +141,14 @@ async function exploreAll(schedules: number): Promise<boolean> {
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
   const { signal } = interrupted;
-  const run = { fault: fault?.name, from: seedToBegin(), schedules, signal };
-  const { found, coverage } = await playAll(run, players, say);
+  const before = values.record === undefined ? undefined : await recordIn(values.record);
+  const from = before?.from ?? seedToBegin();
+  const run = { fault: fault?.name, from, schedules, before, signal };
+  const keep = (record: RunRecord): void => {
+    if (values.record !== undefined)
+      writeFileSync(values.record, `${JSON.stringify(record, null, 2)}\n`);
+  };
+  const { found, coverage } = await playAll(run, players, { say, keep });
   for (const player of players) player.end();
   if (values.table === true) say(coverage.table);
   say(
@@ -149,6 +157,19 @@ async function exploreAll(schedules: number): Promise<boolean> {
       : `${found.length} findings, with the seeds ${found.map((each) => each.seed).join(", ")}.`,
   );
   return found.length === 0;
+}
+
+/** @returns how far the run has come, with those of its findings that are findings still; `undefined` for a new one. */
+async function recordIn(file: string): Promise<RunRecord | undefined> {
+  if (!existsSync(file)) return undefined;
+  const record = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
+  const program = await programWith(fault);
+  const found: Found[] = [];
+  for (const each of record.found) {
+    const { findings } = await play(planOf(each.seed), program);
+    if (findings.length > 0) found.push({ seed: each.seed, findings });
+  }
+  return { ...record, found };
 }
 
 function seedToBegin(): number {

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { Coverage } from "./coverage.ts";
-import { playAll } from "./long-run.ts";
+import { playAll, type RunRecord } from "./long-run.ts";
 import type { Job, Report } from "./search.ts";
 
 /** Plays so many schedules of each job, one report for each, and finds something in these seeds. */
@@ -36,7 +36,7 @@ describe("a long run", () => {
     const players = [new FakePlayer(Infinity, [104]), new FakePlayer(Infinity, [101, 103])];
     const said: string[] = [];
     const run = { fault: undefined, from: 100, schedules: 5, signal: new AbortController().signal };
-    const { found, coverage } = await playAll(run, players, (line) => said.push(line));
+    const { found, coverage } = await playAll(run, players, { say: (line) => said.push(line) });
     const shares = players.flatMap(({ jobs }) =>
       jobs.map(({ from, stride, count }) => [from, stride, count]),
     );
@@ -55,10 +55,29 @@ describe("a long run", () => {
     const said: string[] = [];
     const run = { fault: undefined, from: 100, schedules: 50, signal: interrupted.signal };
     // The second has played up to 103, the first up to 108.
-    const playing = playAll(run, [new FakePlayer(5), new FakePlayer(2)], (line) => said.push(line));
+    const kept: RunRecord[] = [];
+    const told = {
+      say: (line: string) => said.push(line),
+      keep: (record: RunRecord) => kept.push(record),
+    };
+    const playing = playAll(run, [new FakePlayer(5, [102]), new FakePlayer(2)], told);
     interrupted.abort();
     const { coverage } = await playing;
     expect(coverage.schedules).toBe(7);
     expect(said.at(-2)).toMatch(/; to go on: --from 105 --schedules 45$/);
+    const before = kept.at(-1);
+    expect(before).toMatchObject({ from: 100, next: 105, found: [{ seed: 102 }] });
+
+    const players = [new FakePlayer(Infinity, [107]), new FakePlayer(Infinity)];
+    const again = { ...run, before, signal: new AbortController().signal };
+    const whole = await playAll(again, players, told);
+    expect(players.flatMap(({ jobs }) => jobs.map(({ from, count }) => [from, count]))).toEqual([
+      [105, 23],
+      [106, 22],
+    ]);
+    expect(whole.coverage.schedules).toBe(7 + 45);
+    expect(whole.found.map(({ seed }) => seed)).toEqual([102, 107]);
+    expect(kept.at(-1)).toMatchObject({ from: 100, next: 150 });
+    expect(said.at(-1)).toMatch(/^50 schedules in /);
   });
 });

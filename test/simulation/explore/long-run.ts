@@ -1,48 +1,88 @@
-/** A run of so many schedules, which goes on after a finding, and which can be broken off and continued. */
+/**
+ * A run of so many schedules, which goes on after a finding. It can be broken off, and goes on where it was by the
+ * record that it keeps.
+ */
 
-import { Coverage } from "./coverage.ts";
+import { Coverage, type CoverageCounts } from "./coverage.ts";
 import type { Found, Player } from "./search.ts";
 
 const PROGRESS_MS = 10_000;
+
+/** How far a run has come. */
+export interface RunRecord {
+  readonly from: number;
+  /** The first seed that was not played. */
+  readonly next: number;
+  readonly minutes: number;
+  readonly cpuSeconds: number;
+  readonly found: readonly Found[];
+  /** With some that were played twice, since the players are not equally quick where a run is broken off. */
+  readonly coverage: CoverageCounts;
+}
 
 export interface LongRun {
   readonly fault: string | undefined;
   readonly from: number;
   readonly schedules: number;
+  /** Where it goes on. */
+  readonly before?: RunRecord | undefined;
   /** Breaks it off. */
   readonly signal: AbortSignal;
 }
 
-/** @returns every finding, and the coverage. @param say prints a line. */
+interface Told {
+  /** Prints a line. */
+  readonly say: (text: string) => void;
+  /** Called as the run goes on, and at its end. */
+  readonly keep?: (record: RunRecord) => void;
+}
+
+/** @returns every finding, and the coverage, with those of before. */
 export async function playAll(
-  { fault, from, schedules, signal }: LongRun,
+  { fault, from, schedules, before, signal }: LongRun,
   players: readonly Pick<Player, "play">[],
-  say: (text: string) => void,
+  { say, keep = () => undefined }: Told,
 ): Promise<{ readonly found: readonly Found[]; readonly coverage: Coverage }> {
+  const begin = before?.next ?? from;
+  const left = from + schedules - begin;
   const coverage = new Coverage();
-  const found: Found[] = [];
+  if (before !== undefined) coverage.merge(before.coverage);
+  const { schedules: earlier } = coverage;
+  const found = [...(before?.found ?? [])];
   const startedAt = performance.now();
   const stride = players.length;
   const parts = players.map((player, index) => ({ player, index, done: 0, cpuSeconds: 0 }));
-  const progress = (): string => {
-    const seconds = (performance.now() - startedAt) / 1000;
-    const cpu = parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-    // The players are not equally quick.
-    const next = Math.min(...parts.map(({ index, done }) => from + index + done * stride));
-    const speed = `${(coverage.schedules / seconds).toFixed(1)} a second, ${(coverage.schedules / cpu).toFixed(1)} a second of processor time`;
-    return `${coverage.progress}; ${found.length} findings; ${speed}; to go on: --from ${next} --schedules ${from + schedules - next}`;
+  const record = (): RunRecord => ({
+    from,
+    next: Math.min(...parts.map(({ index, done }) => begin + index + done * stride), begin + left),
+    minutes: (before?.minutes ?? 0) + (performance.now() - startedAt) / 60_000,
+    cpuSeconds:
+      (before?.cpuSeconds ?? 0) + parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+    found,
+    coverage: coverage.counts,
+  });
+  const progress = (): void => {
+    const { next, minutes, cpuSeconds } = record();
+    keep(record());
+    const seconds = (minutes - (before?.minutes ?? 0)) * 60;
+    const cpu = cpuSeconds - (before?.cpuSeconds ?? 0);
+    const played = coverage.schedules - earlier;
+    const speed = `${(played / seconds).toFixed(1)} a second, ${(played / cpu).toFixed(1)} a second of processor time`;
+    say(
+      `${coverage.progress}; ${found.length} findings; ${speed}; to go on: --from ${next} --schedules ${from + schedules - next}`,
+    );
   };
-  const telling = setInterval(() => say(progress()), PROGRESS_MS);
+  const telling = setInterval(progress, PROGRESS_MS);
   const plays = parts.map(async (part) => {
-    const count = Math.ceil((schedules - part.index) / stride);
-    const job = { fault, from: from + part.index, stride, count };
+    const count = Math.ceil((left - part.index) / stride);
+    const job = { fault, from: begin + part.index, stride, count };
     await part.player.play({ ...job, cpuSeconds: 2 ** 31, goesOn: true }, (report) => {
       coverage.merge(report.coverage);
       part.done += report.coverage.schedules;
       part.cpuSeconds = report.cpuSeconds;
       if (report.found === undefined) return;
-      found.push(report.found);
       say(`Seed ${report.found.seed}: ${report.found.findings.join("; ")}`);
+      if (found.every(({ seed }) => seed !== report.found?.seed)) found.push(report.found);
     });
   });
   const brokenOff = new Promise<void>((resolve) => {
@@ -53,9 +93,9 @@ export async function playAll(
   } finally {
     clearInterval(telling);
   }
-  say(progress());
-  const minutes = (performance.now() - startedAt) / 60_000;
-  const played = coverage.schedules.toLocaleString("en");
+  progress();
+  const { next, minutes } = record();
+  const played = (next - from).toLocaleString("en");
   say(`${played} schedules in ${minutes.toFixed(1)} minutes, seeds from ${from}.`);
   return { found, coverage };
 }
