@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 
 import { Coverage, OBSERVED } from "./explore/coverage.ts";
 import { DELIBERATE, type Fault } from "./explore/deliberate.ts";
-import { playAll, type RunRecord } from "./explore/long-run.ts";
+import { newRun, playAll, type RunRecord } from "./explore/long-run.ts";
 import { type Plan, planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
 import { type Found, Player } from "./explore/search.ts";
@@ -141,9 +141,8 @@ async function exploreAll(schedules: number): Promise<boolean> {
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
   const { signal } = interrupted;
-  const before = values.record === undefined ? undefined : await recordIn(values.record);
-  const from = before?.from ?? seedToBegin();
-  const run = { fault: fault?.name, from, schedules, before, signal };
+  const before = (await recordIn(values.record)) ?? newRun(seedToBegin());
+  const run = { fault: fault?.name, schedules, before, signal };
   const keep = (record: RunRecord): void => {
     if (values.record !== undefined)
       writeFileSync(values.record, `${JSON.stringify(record, null, 2)}\n`);
@@ -160,8 +159,8 @@ async function exploreAll(schedules: number): Promise<boolean> {
 }
 
 /** @returns how far the run has come, with those of its findings that are findings still; `undefined` for a new one. */
-async function recordIn(file: string): Promise<RunRecord | undefined> {
-  if (!existsSync(file)) return undefined;
+async function recordIn(file: string | undefined): Promise<RunRecord | undefined> {
+  if (file === undefined || !existsSync(file)) return undefined;
   const record = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
   const program = await programWith(fault);
   const found: Found[] = [];

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { Coverage } from "./coverage.ts";
-import { playAll, type RunRecord } from "./long-run.ts";
+import { newRun, playAll, type RunRecord } from "./long-run.ts";
 import type { Job, Report } from "./search.ts";
 
 /** Plays so many schedules of each job, one report for each, and finds something in these seeds. */
@@ -35,7 +35,12 @@ describe("a long run", () => {
   test("deals the seeds out, and goes on after a finding", async ({ expect }) => {
     const players = [new FakePlayer(Infinity, [104]), new FakePlayer(Infinity, [101, 103])];
     const said: string[] = [];
-    const run = { fault: undefined, from: 100, schedules: 5, signal: new AbortController().signal };
+    const run = {
+      fault: undefined,
+      before: newRun(100),
+      schedules: 5,
+      signal: new AbortController().signal,
+    };
     const { found, coverage } = await playAll(run, players, { say: (line) => said.push(line) });
     const shares = players.flatMap(({ jobs }) =>
       jobs.map(({ from, stride, count }) => [from, stride, count]),
@@ -53,7 +58,12 @@ describe("a long run", () => {
   test("that is broken off goes on with the first seed that was not played", async ({ expect }) => {
     const interrupted = new AbortController();
     const said: string[] = [];
-    const run = { fault: undefined, from: 100, schedules: 50, signal: interrupted.signal };
+    const run = {
+      fault: undefined,
+      before: newRun(100),
+      schedules: 50,
+      signal: interrupted.signal,
+    };
     // The second has played up to 103, the first up to 108.
     const kept: RunRecord[] = [];
     const told = {
@@ -65,7 +75,7 @@ describe("a long run", () => {
     const { coverage } = await playing;
     expect(coverage.schedules).toBe(7);
     expect(said.at(-2)).toMatch(/; to go on: --from 105 --schedules 45$/);
-    const before = kept.at(-1);
+    const before = kept.at(-1) ?? newRun(0);
     expect(before).toMatchObject({ from: 100, next: 105, found: [{ seed: 102 }] });
 
     const players = [new FakePlayer(Infinity, [107]), new FakePlayer(Infinity)];

@@ -22,10 +22,10 @@ export interface RunRecord {
 
 export interface LongRun {
   readonly fault: string | undefined;
-  readonly from: number;
+  /** How many the whole run has. */
   readonly schedules: number;
   /** Where it goes on. */
-  readonly before?: RunRecord | undefined;
+  readonly before: RunRecord;
   /** Breaks it off. */
   readonly signal: AbortSignal;
 }
@@ -37,44 +37,49 @@ interface Told {
   readonly keep?: (record: RunRecord) => void;
 }
 
+/** A run that has played nothing yet. @param from its first seed. */
+export function newRun(from: number): RunRecord {
+  const { counts: coverage } = new Coverage();
+  return { from, next: from, minutes: 0, cpuSeconds: 0, found: [], coverage };
+}
+
 /** @returns every finding, and the coverage, with those of before. */
 export async function playAll(
-  { fault, from, schedules, before, signal }: LongRun,
+  { fault, schedules, before, signal }: LongRun,
   players: readonly Pick<Player, "play">[],
   { say, keep = () => undefined }: Told,
 ): Promise<{ readonly found: readonly Found[]; readonly coverage: Coverage }> {
-  const begin = before?.next ?? from;
-  const left = from + schedules - begin;
+  const { from, next: begin } = before;
+  const end = from + schedules;
   const coverage = new Coverage();
-  if (before !== undefined) coverage.merge(before.coverage);
-  const { schedules: earlier } = coverage;
-  const found = [...(before?.found ?? [])];
+  coverage.merge(before.coverage);
+  const found = [...before.found];
   const startedAt = performance.now();
   const stride = players.length;
   const parts = players.map((player, index) => ({ player, index, done: 0, cpuSeconds: 0 }));
   const record = (): RunRecord => ({
     from,
-    next: Math.min(...parts.map(({ index, done }) => begin + index + done * stride), begin + left),
-    minutes: (before?.minutes ?? 0) + (performance.now() - startedAt) / 60_000,
-    cpuSeconds:
-      (before?.cpuSeconds ?? 0) + parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+    next: Math.min(end, ...parts.map(({ index, done }) => begin + index + done * stride)),
+    minutes: before.minutes + (performance.now() - startedAt) / 60_000,
+    cpuSeconds: parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, before.cpuSeconds),
     found,
     coverage: coverage.counts,
   });
-  const progress = (): void => {
-    const { next, minutes, cpuSeconds } = record();
-    keep(record());
-    const seconds = (minutes - (before?.minutes ?? 0)) * 60;
-    const cpu = cpuSeconds - (before?.cpuSeconds ?? 0);
-    const played = coverage.schedules - earlier;
-    const speed = `${(played / seconds).toFixed(1)} a second, ${(played / cpu).toFixed(1)} a second of processor time`;
+  const progress = (): RunRecord => {
+    const now = record();
+    keep(now);
+    const played = coverage.schedules - before.coverage.schedules;
+    const perSecond = played / (now.minutes - before.minutes) / 60;
+    const perCpuSecond = played / (now.cpuSeconds - before.cpuSeconds);
+    const speed = `${perSecond.toFixed(1)} a second, ${perCpuSecond.toFixed(1)} a second of processor time`;
     say(
-      `${coverage.progress}; ${found.length} findings; ${speed}; to go on: --from ${next} --schedules ${from + schedules - next}`,
+      `${coverage.progress}; ${found.length} findings; ${speed}; to go on: --from ${now.next} --schedules ${end - now.next}`,
     );
+    return now;
   };
   const telling = setInterval(progress, PROGRESS_MS);
   const plays = parts.map(async (part) => {
-    const count = Math.ceil((left - part.index) / stride);
+    const count = Math.ceil((end - begin - part.index) / stride);
     const job = { fault, from: begin + part.index, stride, count };
     await part.player.play({ ...job, cpuSeconds: 2 ** 31, goesOn: true }, (report) => {
       coverage.merge(report.coverage);
@@ -93,8 +98,7 @@ export async function playAll(
   } finally {
     clearInterval(telling);
   }
-  progress();
-  const { next, minutes } = record();
+  const { next, minutes } = progress();
   const played = (next - from).toLocaleString("en");
   say(`${played} schedules in ${minutes.toFixed(1)} minutes, seeds from ${from}.`);
   return { found, coverage };

@@ -65,10 +65,8 @@ export class ChangeLedger {
   readonly #gaps = new Set<Gap>();
   #brokenAt = -Infinity;
   readonly #callers = new Set<string>();
-  /** Since when each client has no stream on which it is told, in milliseconds since 1970. */
-  readonly #leftAt = new Map<string, number>();
-  /** How long each had none before. */
-  readonly #awayMs = new Map<string, number>();
+  /** Of each client: for how long it had no stream on which it is told, and since when it has none again. */
+  readonly #absences = new Map<string, { ms: number; since: number | undefined }>();
   readonly #subscriptions = new Map<string, Subscription>();
 
   /**
@@ -141,29 +139,28 @@ export class ChangeLedger {
 
   /** The client has no stream on which it is told. */
   left(client: string): void {
-    this.#leftAt.set(client, this.#now());
+    const { ms } = this.#absences.get(client) ?? { ms: 0 };
+    this.#absences.set(client, { ms, since: this.#now() });
   }
 
   /** The client has a stream again, or wants none any more. @returns for how long it had none, in milliseconds. */
   returned(client: string): number {
-    const awayMs = this.#now() - (this.#leftAt.get(client) ?? this.#now());
-    this.#leftAt.delete(client);
-    this.#awayMs.set(client, (this.#awayMs.get(client) ?? 0) + awayMs);
+    const { ms = 0, since = this.#now() } = this.#absences.get(client) ?? {};
+    const awayMs = this.#now() - since;
+    this.#absences.set(client, { ms: ms + awayMs, since: undefined });
     return awayMs;
   }
 
   /** How long one of the clients has had no stream, in all: so much later may it know of a change. */
   get mostAwayMs(): number {
-    const all = [...new Set([...this.#awayMs.keys(), ...this.#leftAt.keys()])].map((client) => {
-      const leftAt = this.#leftAt.get(client) ?? this.#now();
-      return (this.#awayMs.get(client) ?? 0) + this.#now() - leftAt;
-    });
+    const now = this.#now();
+    const all = [...this.#absences.values()].map(({ ms, since = now }) => ms + now - since);
     return Math.max(0, ...all);
   }
 
   /** The client may be told of everything once more. */
   mayBeToldAgain(client: string): void {
-    for (const each of this.#subscriptions.values()) if (each.client === client) each.extra += 1;
+    this.#allowOneMore((each) => each.client === client);
   }
 
   /**
@@ -172,7 +169,7 @@ export class ChangeLedger {
    */
   toldTwice(topic: string): void {
     if (isList(topic) && !this.#isSlow) return;
-    for (const each of this.#subscriptions.values()) if (each.topic === topic) each.extra += 1;
+    this.#allowOneMore((each) => each.topic === topic);
   }
 
   promisedTo(client: string): readonly string[] {
@@ -216,8 +213,7 @@ export class ChangeLedger {
     else subscription.newest = version;
     // Whoever was given the list of before is told when it has been read, and so is everybody else.
     const isOld = isList(topic) && version !== undefined && version < this.versionOf(topic);
-    for (const each of this.#subscriptions.values())
-      if (isOld && each.topic === topic) each.extra += 1;
+    if (isOld) this.#allowOneMore((each) => each.topic === topic);
   }
 
   /** Everybody, or this client, knows the newest of what is promised to it. */
@@ -251,6 +247,10 @@ export class ChangeLedger {
         `${client} missed a change of ${topic}: knows ${known}, it is ${this.versionOf(topic)}`,
       );
     }
+  }
+
+  #allowOneMore(isMeant: (subscription: Subscription) => boolean): void {
+    for (const each of this.#subscriptions.values()) if (isMeant(each)) each.extra += 1;
   }
 
   /** @returns the last version whose news is over. */
