@@ -83,8 +83,8 @@ export class SessionObject extends DurableObject<Env> {
     }
     const place = session.placeFor(lastEventId);
     if ("kind" in place) return Response.json(writeOutcome(place));
-    const { signal } = request;
-    const { socket, openedAt } = this.#readers.open(session, place, { signal, returning });
+    const opening = { signal: request.signal, isResumed: !isNew, returning };
+    const { socket, openedAt } = this.#readers.open(session, place, opening);
     // With HTTP+SSE, the stream is the session: it exists from here on.
     if (isNew && claims.client === undefined) this.#host.save();
     return streamResponse(socket, openedAt);

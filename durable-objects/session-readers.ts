@@ -19,6 +19,12 @@ interface Connection<C extends Channel> {
   readonly reader: StreamReader;
 }
 
+interface Opening {
+  readonly signal: AbortSignal;
+  readonly isResumed: boolean;
+  readonly returning: number | undefined;
+}
+
 export class SessionReaders {
   readonly #ctx: DurableObjectState;
   readonly #windowBytes: number;
@@ -33,6 +39,7 @@ export class SessionReaders {
 
   /**
    * @param signal of the request that asks for the stream.
+   * @param isResumed the stream is taken up at an event.
    * @param returning when the client opened the stream, if its lost reader reconnects.
    * @returns the reader's end of a WebSocket that carries the frames of a stream, and the time when the
    *   client opened the stream, in milliseconds since 1970.
@@ -40,7 +47,7 @@ export class SessionReaders {
   open(
     session: Session,
     place: StreamPosition,
-    { signal, returning }: { signal: AbortSignal; returning?: number | undefined },
+    { signal, isResumed, returning }: Opening,
   ): { socket: WebSocket; openedAt: number } {
     const openedAt = this.#openedAt(returning);
     const { 0: client, 1: server } = new WebSocketPair();
@@ -51,7 +58,8 @@ export class SessionReaders {
       sent: place.after,
       ahead: 0,
     });
-    this.#sockets.set(server, { channel, reader: session.attach(place, channel) });
+    const isAgain = isResumed || returning !== undefined;
+    this.#sockets.set(server, { channel, reader: session.attach(place, channel, isAgain) });
     // The platform does not tell an object that nobody has taken the other end of its socket.
     signal.addEventListener("abort", () => {
       server.close();

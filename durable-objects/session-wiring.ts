@@ -142,7 +142,7 @@ export function wireSession(
     },
     introduce: (facts) => introduceTo(facts, requestScope),
     onInitialized: (facts) => store.save({ client: facts }),
-    onListen: (hasMissed) => subscriptions?.listened(hasMissed),
+    onListen: (listening) => subscriptions?.listened(listening),
   });
   const configured = (next: Config): boolean => {
     now = next;

@@ -39,6 +39,14 @@ export interface Watched extends WatchedMessage {
   readonly isOpen?: true;
 }
 
+/** What a client that listens may not know. */
+export interface Listening {
+  /** It has listened before, on the same stream. */
+  readonly isAgain?: boolean;
+  /** Messages that waited for the stream are no longer kept. */
+  readonly hasMissed?: boolean;
+}
+
 /** An upstream session that its server no longer knows, as a watch found. */
 export interface Forgotten {
   readonly slug: string;

@@ -10,7 +10,15 @@ import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.
 import { Asks, placeOfQuestion } from "./asks.ts";
 import { Calls } from "./calls.ts";
 import { type Core, type ClientTransport, peerOn, readPost, streamRefusal } from "./core.ts";
-import type { ClientFacts, Connect, Dispatch, Forgotten, Introduce, Watched } from "./dispatch.ts";
+import type {
+  ClientFacts,
+  Connect,
+  Dispatch,
+  Forgotten,
+  Introduce,
+  Listening,
+  Watched,
+} from "./dispatch.ts";
 import type { Channel, StreamReader } from "./stream-reader.ts";
 import { HandOver } from "./hand-over.ts";
 import { initialize } from "./initialize.ts";
@@ -36,12 +44,8 @@ export interface SessionOptions {
   readonly onInitialized: (client: ClientFacts) => void;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
-  /**
-   * Called when the client has opened or resumed its standalone GET stream.
-   *
-   * @param hasMissed messages that waited for the stream are no longer kept.
-   */
-  readonly onListen: (hasMissed: boolean) => void;
+  /** Called when the client has opened or resumed its standalone GET stream. */
+  readonly onListen: (listening: Listening) => void;
   /** Called when a stream has lost its reader. */
   readonly onDetach: () => void;
 }
@@ -127,15 +131,19 @@ export class Session {
     }
   }
 
-  /** Attaches a reader to a stream. */
-  attach(place: StreamPosition, channel: Channel): StreamReader {
+  /**
+   * Attaches a reader to a stream.
+   *
+   * @param isAgain the client reads the stream already, or did.
+   */
+  attach(place: StreamPosition, channel: Channel, isAgain: boolean): StreamReader {
     if (place.meta.id.kind === "post") return readPost(this.#core, place, channel);
     const { asks, streams } = this.#core;
     const reader = streams.attach(place, channel);
     reader.pump();
     const hasMissed = streams.carryBacklog((from, to) => asks.move(from, to));
     this.#handOver.takeOver();
-    this.#options.onListen(hasMissed);
+    this.#options.onListen({ isAgain, hasMissed });
     return reader;
   }
 
@@ -223,7 +231,7 @@ export class Session {
       this.#options.onInitialized(client);
       this.#handOver.takeOver();
       // With HTTP+SSE, the stream is older than `initialize`.
-      if (this.#core.streams.standalone() !== undefined) this.#options.onListen(false);
+      if (this.#core.streams.standalone() !== undefined) this.#options.onListen({});
     }
     await this.#core.streams.unsolicited.send(respond(id, reply));
     return { kind: "accepted" };

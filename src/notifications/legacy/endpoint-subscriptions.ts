@@ -23,6 +23,7 @@ import {
   type NotificationInboxOptions,
   type SavedInbox,
 } from "./notification-inbox.ts";
+import type { Listening } from "../../sessions/dispatch.ts";
 import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
@@ -71,6 +72,8 @@ export class EndpointSubscriptions {
   #renewing: Promise<unknown> = Promise.resolve();
   /** The fan-out has not received the interests in this life of the session's Durable Object. */
   #mustRenew: boolean;
+  /** The client listened when no list was promised to it: what is promised next may have changed since. */
+  #isLate: boolean;
 
   constructor(options: EndpointSubscriptionsOptions) {
     const { requestScope, attributed, savedWanted, savedInbox: saved, saveInbox: save } = options;
@@ -81,6 +84,7 @@ export class EndpointSubscriptions {
     this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
     this.#mustRenew = !this.#wanted.isEmpty;
+    this.#isLate = this.#wanted.hasNoPromise;
   }
 
   /** `resources/subscribe` at a server: answered once it is known that there will be news. */
@@ -196,13 +200,11 @@ export class EndpointSubscriptions {
     return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(topic, "own");
   }
 
-  /**
-   * The client listens, or listens again.
-   *
-   * @param hasLost changes that waited for it in the log are no longer kept.
-   */
-  listened(hasLost = false): void {
+  /** The client listens, or listens again. */
+  listened({ isAgain = false, hasMissed: hasLost = false }: Listening = {}): void {
     this.#wanted.listen(this.#options.isSilent());
+    // The life in which it listened first may have ended before anything was promised, or even asked for.
+    this.#isLate ||= isAgain && this.#wanted.hasNoPromise;
     if (hasLost && this.isWatching) this.#inbox.goOffline();
     const hasMissed = this.#inbox.listened();
     if (!this.#wanted.isEmpty || hasMissed) this.#renew(hasMissed);
@@ -320,15 +322,22 @@ export class EndpointSubscriptions {
         const { uris } = this.#wanted;
         const way = renewal ?? (isWhole ? "replace" : "renew");
         const { honoured, accounts } = await this.#interests.add(this.#wanted.interests(), way);
-        // A fan-out that cannot be reached now gets the interests when the client is seen again.
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
-        if (honoured === undefined) this.#mustRenew = true;
+        // A fan-out that cannot be reached now gets the interests when the client is seen again.
+        if (honoured === undefined) {
+          this.#mustRenew = true;
+          this.#isLate ||= this.#wanted.hasNoPromise;
+        }
         const isNoted = this.#wanted.noteAccounts(accounts);
         const moved = this.#wanted.changeAccounts(accounts);
+        const late = this.#isLate ? this.#wanted.lists() : [];
+        if (late.length > 0) this.#isLate = false;
         const isMoved = moved.length > 0;
-        if (this.#wanted.covered(honoured, uris) || isOther || isNoted || isMoved) this.#save();
+        const isUnsaved = isOther || isNoted || isMoved || honoured === undefined;
+        if (this.#wanted.covered(honoured, uris) || isUnsaved) this.#save();
+        const unsure = new Set([...late, ...moved]);
         if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
-        else if (isMoved) this.#inbox.add(moved);
+        else if (unsure.size > 0) this.#inbox.add([...unsure]);
       })
       .catch(logUnexpected);
     this.#options.requestScope.waitUntil(this.#renewing);

@@ -102,6 +102,11 @@ export class SessionSubscriptions {
     return this.#lists !== undefined;
   }
 
+  /** … and no server has promised to announce any of them. */
+  get hasNoPromise(): boolean {
+    return this.#lists?.size === 0;
+  }
+
   ownerOf(uri: string): string | undefined {
     return this.#uris.get(uri);
   }
@@ -270,10 +275,14 @@ export class SessionSubscriptions {
     return this.#listens && version !== undefined ? versionTopicOf(version) : undefined;
   }
 
+  /** @returns every list that some server has promised to announce. */
+  lists(): readonly Topic[] {
+    return [...new Set([...(this.#lists?.values() ?? [])].flat())];
+  }
+
   /** @returns every list and resource that may have changed. */
   topics(): readonly Topic[] {
-    const lists = [...(this.#lists?.values() ?? [])].flat();
-    return [...new Set([...lists, ...[...this.#uris.keys()].map(topicOf)])];
+    return [...this.lists(), ...this.uris.map(topicOf)];
   }
 
   save(): SavedWanted {

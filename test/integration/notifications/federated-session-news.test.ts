@@ -7,6 +7,7 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, test, vi } from "vitest";
 
 import type { News } from "../../../src/catalog/feeds.ts";
+import { type StreamRequest, streamRequest } from "../../../src/http/client-stream.ts";
 import type { SavedInbox } from "../../../src/notifications/legacy/notification-inbox.ts";
 import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
@@ -20,7 +21,7 @@ import {
   subscribe,
   updated,
 } from "../merged-session.ts";
-import { evict, objectOf, sseSessionId, WAYS_TO_LOSE } from "../session-object.ts";
+import { claimsOf, evict, objectOf, sseSessionId, WAYS_TO_LOSE } from "../session-object.ts";
 import { takeSeveral } from "../several-servers.ts";
 import { SseSession } from "../sse-client.ts";
 import { methodOf, type Upstream } from "../upstream.ts";
@@ -94,6 +95,45 @@ test("a client that listens is notified once by an object that was asleep", asyn
   await again.silence();
   await again.cancel();
   await (await session.delete()).text();
+});
+
+describe("a session that does not know that its client has listened", () => {
+  test.for<{
+    what: string;
+    told: string[];
+    place: (mark: string) => Omit<StreamRequest, "claims">;
+  }>([
+    { what: "nothing to a client that listens now", told: [], place: () => ({}) },
+    {
+      what: "of all lists to a client that takes up its stream",
+      told: LISTS,
+      place: (mark) => ({ lastEventId: `g1.0-${mark}000000` }),
+    },
+    {
+      what: "of all lists to the reader of a client that still listens",
+      told: LISTS,
+      place: () => ({ openedAt: 1 }),
+    },
+  ])("tells $what", async ({ place, told }, { expect }) => {
+    const session = await Session.open(MERGED.mcp);
+    const claims = await claimsOf(session.id);
+    const object = await objectOf(session);
+    const request = streamRequest({ claims, ...place(object.id.toString().slice(-6)) });
+    const received: unknown[] = [];
+    await runInDurableObject(object, (instance) => {
+      const { webSocket } = instance.fetch(request) as Response;
+      webSocket?.addEventListener("message", ({ data }) => {
+        const [, text] = /^\S* (?<message>.+)$/.exec(String(data)) ?? [];
+        if (text !== undefined) received.push(JSON.parse(text));
+      });
+      webSocket?.accept();
+    });
+    await promised(session, first, second);
+    await first.send(changed("tools"));
+    const all = [...told, "tools"].map((list) => ({ jsonrpc: "2.0", ...changed(list) }));
+    await expect.poll(() => received).toEqual(all);
+    await (await session.delete()).text();
+  });
 });
 
 test("a client of HTTP+SSE is notified on the stream that is its session", async ({ expect }) => {

@@ -18,6 +18,7 @@ import type { SavedInbox } from "../../../../src/notifications/legacy/notificati
 import { EndpointSubscriptions } from "../../../../src/notifications/legacy/endpoint-subscriptions.ts";
 import type { NewsSource } from "../../../../src/notifications/legacy/session-interests.ts";
 import type { SavedWanted } from "../../../../src/notifications/legacy/session-subscriptions.ts";
+import type { Listening } from "../../../../src/sessions/dispatch.ts";
 import { defaultLimits } from "../../../../src/policy/limits.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
 import { errorReply } from "../../../../src/protocol/json-rpc.ts";
@@ -134,9 +135,9 @@ class Scene implements NewsSource {
     await Promise.all(this.#waiting.splice(0));
   }
 
-  async listen(hasLost = false): Promise<void> {
+  async listen(listening: Listening = {}): Promise<void> {
     this.isListening = true;
-    this.subscriptions.listened(hasLost);
+    this.subscriptions.listened(listening);
     await this.settle();
   }
 
@@ -389,6 +390,53 @@ test("a session whose client was away for long goes offline, and subscribes agai
   expect(scene.revive().awaySince).toBeUndefined();
 });
 
+describe("a client to which no list was promised when it listened first", () => {
+  const lists = LIST_TOPICS.map((list) => ({ method: `notifications/${list}/list_changed` }));
+
+  test("since that life of the session ended learns, when it listens again, that lists may have changed", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.listen();
+    expect(scene.delivered).toEqual([]);
+    // The fan-out has the session's interests, and this life does not know what they were.
+    scene.wanted = undefined;
+    scene.revive();
+    scene.isListening = false;
+    scene.news("a", 1, "tools");
+    for (const expected of [lists, []]) {
+      scene.delivered.length = 0;
+      await scene.listen({ isAgain: true });
+      expect(scene.delivered).toEqual(expected);
+    }
+  });
+
+  test.for([{ when: "in the same life" }, { when: "in another life" }])(
+    "since the fan-out could not be reached learns it when that promises some, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Scene();
+      scene.failures = 6;
+      const listening = scene.listen();
+      await vi.runAllTimersAsync();
+      await listening;
+      if (when === "in another life") scene.revive();
+      for (const expected of [lists, []]) {
+        scene.delivered.length = 0;
+        scene.subscriptions.seen();
+        await scene.settle();
+        expect(scene.delivered).toEqual(expected);
+      }
+    },
+  );
+
+  test("since no server has any to announce is told nothing", async ({ expect }) => {
+    const scene = new Scene();
+    scene.honour = () => ({});
+    for (const isAgain of [false, true]) await scene.listen({ isAgain });
+    expect(scene.delivered).toEqual([]);
+  });
+});
+
 describe("resources/subscribe", () => {
   test("is answered once it is known that there will be news, and stored before", async ({
     expect,
@@ -629,11 +677,11 @@ describe("a client that is away", () => {
     expect,
   }) => {
     const scene = new Scene(ALONE);
-    await scene.listen(true);
+    await scene.listen({ hasMissed: true });
     expect(scene.delivered).toEqual([]);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     scene.isListening = false;
-    await scene.listen(true);
+    await scene.listen({ hasMissed: true });
     expect(scene.delivered).toEqual([updated("x:")]);
     await scene.listen();
     expect(scene.delivered).toHaveLength(1);
