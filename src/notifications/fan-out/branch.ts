@@ -128,12 +128,13 @@ export class Branch<Socket extends ListenerSocket> {
 
   /** As `subscribe`, and in place of what the session has of other servers: its accounts have changed. */
   async replace(session: string, interests: Interests): Promise<Interests> {
-    const honoured = await this.subscribe(session, interests, true);
+    // Found before the feeds are asked: what the session subscribes to meanwhile stays.
     const left = this.#subscriptions.of(session).filter(({ slug, topic }) => {
       if (!Object.hasOwn(interests, slug)) return true;
       // Of the versions of the servers, a session has one.
       return versionOf(topic) !== undefined && interests[slug]?.includes(topic) !== true;
     });
+    const honoured = await this.subscribe(session, interests, true);
     for (const { slug, topic } of left) this.unsubscribe(session, { [slug]: [topic] });
     return honoured;
   }

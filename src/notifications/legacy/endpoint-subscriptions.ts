@@ -14,7 +14,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
-import { LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
+import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
@@ -38,7 +38,7 @@ import {
 import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
-import { type NewsSource, SessionInterests } from "./session-interests.ts";
+import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 /** Limit for all URIs of a session together: they are in one row, which has room for 2 MB. */
@@ -107,7 +107,7 @@ export class EndpointSubscriptions {
     const owning = this.#own.subscribe(slug, uri);
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
-    const { honoured, accounts } = await this.#interests.add({ [slug]: [topic] });
+    const { honoured, accounts } = await this.#add({ [slug]: [topic] });
     const isNoted = this.#wanted.noteAccounts(accounts);
     if (this.#wanted.covered(honoured, [uri]) || isNoted) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
@@ -133,6 +133,12 @@ export class EndpointSubscriptions {
     }
     const message = `Upstream "${slug}" does not tell when this resource changes, or is not to be had now`;
     return errorReply(ErrorCode.InvalidParams, message, { uri });
+  }
+
+  /** What is wanted by now comes after a renewal that may not name it: a replacement takes away what it does not name. */
+  async #add(interests: Interests): Promise<Announced> {
+    await this.#renewing;
+    return this.#interests.add(interests);
   }
 
   /** @returns whether the client's own session with the server will announce the resource. */
@@ -257,7 +263,7 @@ export class EndpointSubscriptions {
     const topic = askTopicOf(ask);
     if (!this.#wanted.ask(topic)) return;
     this.#save();
-    const subscribed = this.#interests.add({ [ask.slug]: [topic] }).then(({ honoured }) => {
+    const subscribed = this.#add({ [ask.slug]: [topic] }).then(({ honoured }) => {
       this.#mustRenew ||= honoured === undefined;
     });
     this.#options.requestScope.waitUntil(subscribed);

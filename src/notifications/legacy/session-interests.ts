@@ -21,7 +21,7 @@ export interface NewsSource {
 }
 
 /** What the fan-out has promised. */
-interface Announced {
+export interface Announced {
   /** The topics, by server; `undefined` when the fan-out cannot be reached. */
   readonly honoured: Interests | undefined;
   /** The accounts through which. */

@@ -27,6 +27,23 @@ test("U62 a session that moves to another account hears no more of the one befor
   });
 });
 
+test("U62 what a session subscribes to while it moves to another account stays", async ({
+  expect,
+}) => {
+  await withWorld(async (world) => {
+    await world.subscribed({ "b first": ["tools"] }, "moved");
+    const replaced = world.branch.replace("moved", { "b second": ["tools"] });
+    const subscribed = world.branch.subscribe("moved", { c: ["uri:x:"] });
+    await world.allArrive();
+    await Promise.all([replaced, subscribed]);
+    world.branch.publish({ slug: "b first", seq: 1, topics: ["tools"] });
+    world.branch.publish({ slug: "b second", seq: 2, topics: ["tools"] });
+    world.branch.publish({ slug: "c", seq: 3, topics: ["uri:x:"] });
+    await world.allArrive();
+    expect(new Set(seqsOf(world, "moved"))).toEqual(new Set([2, 3]));
+  });
+});
+
 describe("news", () => {
   test("goes to every session that wants it, once, and no more than 100 at a time", async ({
     expect,

@@ -547,6 +547,57 @@ describe("resources/subscribe", () => {
   });
 });
 
+describe("while the interests of the session are replaced", () => {
+  /** Its fan-out takes away what a replacement does not name. */
+  class Replacing extends Scene {
+    readonly held = new Set<Topic>();
+    readonly #gate = Promise.withResolvers<void>();
+
+    override subscribe(interests: Interests): Promise<Interests> {
+      for (const topic of Object.values(interests).flat()) this.held.add(topic);
+      return Promise.resolve(interests);
+    }
+
+    override async replace(interests: Interests): Promise<Interests> {
+      await this.#gate.promise;
+      this.held.clear();
+      return this.subscribe(interests);
+    }
+
+    /** What was asked for has been sent by then, if it waits for nothing. */
+    async replaced(): Promise<void> {
+      await vi.advanceTimersByTimeAsync(0);
+      this.#gate.resolve();
+      await this.settle();
+    }
+  }
+
+  const VERSIONED: Endpoint = { ...MERGED, version: 1 };
+
+  test("a resource that is asked for stays", async ({ expect }) => {
+    const scene = new Replacing(VERSIONED);
+    await scene.listen();
+    scene.subscriptions.serversChanged();
+    await vi.advanceTimersByTimeAsync(0);
+    const subscribed = scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.replaced();
+    expect(await subscribed).toEqual(DONE_AT_A);
+    expect(scene.held).toContain("uri:x:");
+  });
+
+  test("the end of an elicitation that is asked for stays", async ({ expect }) => {
+    const scene = new Replacing(VERSIONED);
+    await scene.listen();
+    scene.subscriptions.serversChanged();
+    await vi.advanceTimersByTimeAsync(0);
+    const asked = scene.subscriptions.asked({ slug: "a", elicitationId: "e" });
+    await scene.replaced();
+    await asked;
+    await scene.settle();
+    expect([...scene.held].filter((topic) => topic.startsWith("ask:"))).toHaveLength(1);
+  });
+});
+
 test("an unsubscription does not undo the subscription that follows it", async ({ expect }) => {
   const scene = new Scene();
   const { subscriptions } = scene;
