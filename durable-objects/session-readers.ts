@@ -19,7 +19,7 @@ interface Connection<C extends Channel> {
   readonly reader: StreamReader;
 }
 
-interface Opening {
+interface OpenOptions {
   readonly signal: AbortSignal;
   readonly isResumed: boolean;
   readonly returning: number | undefined;
@@ -47,7 +47,7 @@ export class SessionReaders {
   open(
     session: Session,
     place: StreamPosition,
-    { signal, isResumed, returning }: Opening,
+    { signal, isResumed, returning }: OpenOptions,
   ): { socket: WebSocket; openedAt: number } {
     const openedAt = this.#openedAt(returning);
     const { 0: client, 1: server } = new WebSocketPair();

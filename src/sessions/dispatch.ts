@@ -39,7 +39,7 @@ export interface Watched extends WatchedMessage {
   readonly isOpen?: true;
 }
 
-/** What a client that listens may not know. */
+/** How a client came to listen. */
 export interface Listening {
   /** It has listened before, on the same stream. */
   readonly isAgain?: boolean;

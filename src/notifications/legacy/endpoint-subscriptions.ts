@@ -135,7 +135,7 @@ export class EndpointSubscriptions {
     return errorReply(ErrorCode.InvalidParams, message, { uri });
   }
 
-  /** What is wanted by now comes after a renewal that may not name it: a replacement takes away what it does not name. */
+  /** Waits for the renewal before it, which may be a replacement: that takes away what it does not name. */
   async #add(interests: Interests): Promise<Announced> {
     await this.#renewing;
     return this.#interests.add(interests);

@@ -102,7 +102,7 @@ export class SessionSubscriptions {
     return this.#lists !== undefined;
   }
 
-  /** … and no server has promised to announce any of them. */
+  /** The client is told of the lists of all servers, and no server has promised to announce any. */
   get hasNoPromise(): boolean {
     return this.#lists?.size === 0;
   }

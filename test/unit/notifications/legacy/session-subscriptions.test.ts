@@ -32,6 +32,7 @@ const A = fakeServer("a");
 const B = fakeServer("constructor"); // a slug that every object has
 const MERGED: Endpoint = { servers: [A, B], isMerged: true, keepsNames: false };
 const ALONE: Endpoint = { servers: [A], isMerged: false, keepsNames: true };
+const ALL_LISTS = LIST_TOPICS.map((list) => ({ method: `notifications/${list}/list_changed` }));
 const LIST = { method: "notifications/tools/list_changed" };
 
 const updated = (uri: string): Call => ({
@@ -176,8 +177,7 @@ describe("at a server with accounts", () => {
       expect(scene.delivered).toEqual([]);
       credentials.account = () => Promise.resolve("a2");
       if (when === "in another life") scene.revive();
-      const lists = LIST_TOPICS.map((list) => ({ method: `notifications/${list}/list_changed` }));
-      for (const expected of [[...lists, updated("x:")], []]) {
+      for (const expected of [[...ALL_LISTS, updated("x:")], []]) {
         scene.delivered.length = 0;
         await scene.listen();
         expect(scene.delivered).toEqual(expected);
@@ -391,8 +391,6 @@ test("a session whose client was away for long goes offline, and subscribes agai
 });
 
 describe("a client to which no list was promised when it listened first", () => {
-  const lists = LIST_TOPICS.map((list) => ({ method: `notifications/${list}/list_changed` }));
-
   test("since that life of the session ended learns, when it listens again, that lists may have changed", async ({
     expect,
   }) => {
@@ -404,7 +402,7 @@ describe("a client to which no list was promised when it listened first", () => 
     scene.revive();
     scene.isListening = false;
     scene.news("a", 1, "tools");
-    for (const expected of [lists, []]) {
+    for (const expected of [ALL_LISTS, []]) {
       scene.delivered.length = 0;
       await scene.listen({ isAgain: true });
       expect(scene.delivered).toEqual(expected);
@@ -420,7 +418,7 @@ describe("a client to which no list was promised when it listened first", () => 
       await vi.runAllTimersAsync();
       await listening;
       if (when === "in another life") scene.revive();
-      for (const expected of [lists, []]) {
+      for (const expected of [ALL_LISTS, []]) {
         scene.delivered.length = 0;
         scene.subscriptions.seen();
         await scene.settle();
