@@ -37,8 +37,13 @@ export interface Report {
 /**
  * A schedule leaves little behind, but lives longer than the host's smallest generation has room for; and its
  * code is young in each isolate, so that it is quick only if what is learnt of it is kept from the first call.
+ * Nobody reads the stack of an error here: a seed that finds something is played again to be told.
  */
-const FLAGS = ["--max-semi-space-size=64", "--no-lazy-feedback-allocation"];
+const FLAGS = [
+  "--max-semi-space-size=64",
+  "--no-lazy-feedback-allocation",
+  "--stack-trace-limit=0",
+];
 
 export class Player {
   readonly #process: ChildProcess = fork(join(import.meta.dirname, "player.ts"), {

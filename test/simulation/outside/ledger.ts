@@ -37,8 +37,8 @@ export interface Call {
   connection?: Connection | undefined;
   /** What the server sent before its answer, in order. */
   readonly sent: string[];
-  /** What the server sent again by itself. */
-  readonly repeated: Set<string>;
+  /** What the server sent again by itself, each time that it did. */
+  readonly repeated: string[];
   readonly arrived: string[];
   readonly ends: End[];
   error?: string;
@@ -113,7 +113,7 @@ export class Ledger {
       ...call,
       runs: 0,
       sent: [],
-      repeated: new Set(),
+      repeated: [],
       arrived: [],
       ends: [],
       hasAnswered: false,
@@ -161,7 +161,7 @@ export class Ledger {
   /** A server broke the rules: it sent an event again. */
   sentAgain(text: string): void {
     if (text.endsWith("?")) this.question(text).isRepeated = true;
-    else this.calls.get(text.split("/")[0] ?? "")?.repeated.add(text);
+    else this.calls.get(text.split("/")[0] ?? "")?.repeated.push(text);
   }
 
   /** A client got an event on the stream of one of its calls. */
@@ -174,7 +174,7 @@ export class Ledger {
       const isOver = call.ends.some((end) => end !== "unknown");
       if (isOver) this.find(`${name}: "${text}" came after the end`);
       if (!call.arrived.includes(text)) call.arrived.push(text);
-      else if (!call.repeated.has(text)) this.find(`${name}: "${text}" came twice`);
+      else if (!call.repeated.includes(text)) this.find(`${name}: "${text}" came twice`);
     }
   }
 

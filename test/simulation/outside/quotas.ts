@@ -120,10 +120,11 @@ export class QuotaModel {
   /** With the record of the call, its question, and that the question is taken back. */
   #eventsOf({ name, sent, repeated }: Call): number {
     const isAsked = this.#ledger.questions.has(`${name}?`);
-    return 1 + sent.length + repeated.size + (isAsked ? 2 : 0);
+    return 1 + sent.length + repeated.length + (isAsked ? 2 : 0);
   }
 
   #charsOf(call: Call): number {
-    return call.sent.join("").length + this.#eventsOf(call) * AROUND_CHARS;
+    const text = [...call.sent, ...call.repeated].join("");
+    return text.length + this.#eventsOf(call) * AROUND_CHARS;
   }
 }
