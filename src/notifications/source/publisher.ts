@@ -50,6 +50,7 @@ export class Publisher {
   #flushedAt = -Infinity;
   #timer: number | null = null;
   #timerAt = Infinity;
+  #isOver = false;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -92,19 +93,20 @@ export class Publisher {
 
   /** Announces nothing any more. */
   end(): void {
-    for (const due of [this.#due, this.#dueLists, this.#outdated]) due.clear();
+    this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#timer = null;
   }
 
   /** Sends what is due, and sets the timer for the rest. */
   #wake(): void {
+    if (this.#isOver) return;
     if (this.#leftMs() <= 0) this.#flush();
     void this.#outbox.deliverDue();
     this.#schedule();
   }
 
   #schedule(): void {
+    if (this.#isOver) return;
     const now = this.#options.now();
     const at = Math.min(now + this.#leftMs(), this.#rows.soonest() ?? Infinity);
     if (this.#timer !== null && this.#timerAt === at) return;

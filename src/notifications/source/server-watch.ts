@@ -58,6 +58,7 @@ export class ServerWatch {
   #refusedAt = -Infinity;
   #failures = 0;
   #timer: number | null = null;
+  #isOver = false;
   #progress = Promise.withResolvers<void>();
 
   constructor(options: WatchOptions) {
@@ -87,9 +88,9 @@ export class ServerWatch {
     return this.#standing !== undefined;
   }
 
-  /** Starts the watch, unless it runs already or waits to be opened again. */
+  /** Starts the watch, unless it runs already or waits to be opened again, or has ended. */
   start(): void {
-    if (this.#attempt !== undefined || this.#timer !== null) return;
+    if (this.#isOver || this.#attempt !== undefined || this.#timer !== null) return;
     if (!this.#isRefused()) this.#begin();
   }
 
@@ -99,22 +100,20 @@ export class ServerWatch {
     if (!this.#isRefused()) this.#begin();
   }
 
+  /** Closes the watch, until it is started again. */
   stop(): void {
-    void this.end();
+    void this.#close();
   }
 
   /**
+   * Closes the watch for good: whoever still waits for it cannot start it again.
+   *
    * @param last the credential of the watch, when its account has ended.
    * @returns when the server knows it.
    */
   end(last?: UsableCredential): Promise<void> {
-    const attempt = this.#attempt;
-    this.#attempt = undefined;
-    this.#pauseOver();
-    this.#failures = 0;
-    this.#progressed();
-    if (attempt !== undefined) attempt.last = last;
-    return attempt?.watch?.close(last) ?? Promise.resolve();
+    this.#isOver = true;
+    return this.#close(last);
   }
 
   /** @param uris resources that have become wanted, or are no longer wanted. */
@@ -130,6 +129,16 @@ export class ServerWatch {
 
   get #standing(): OpenWatch | undefined {
     return this.#attempt?.openedAt === undefined ? undefined : this.#attempt.watch;
+  }
+
+  #close(last?: UsableCredential): Promise<void> {
+    const attempt = this.#attempt;
+    this.#attempt = undefined;
+    this.#pauseOver();
+    this.#failures = 0;
+    this.#progressed();
+    if (attempt !== undefined) attempt.last = last;
+    return attempt?.watch?.close(last) ?? Promise.resolve();
   }
 
   #isRefused(): boolean {

@@ -50,6 +50,7 @@ export class WatchManager {
   readonly #watch: ServerWatch;
   /** The number of requests that wait for the server's answer, by branch and topic. */
   readonly #asking = new Map<string, number>();
+  #isOver = false;
 
   /** Starts the watch if any topic is wanted. */
   constructor({ target, sql, limits, events, now, open }: WatchManagerOptions) {
@@ -90,8 +91,10 @@ export class WatchManager {
    * itself (`announce`).
    *
    * @returns those of `add` that will be announced.
+   * @throws Error when the manager has ended, if only meanwhile: another may have the server now, and is to be asked.
    */
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
+    this.#assertGoesOn();
     const { add, remove, isLate, isRenewed } = change;
     for (const topic of remove) this.#remove(branch, topic);
     const asked: Topic[] = [];
@@ -107,6 +110,7 @@ export class WatchManager {
     if (asked.length === 0) return [];
     this.#watch.openEarly();
     await this.#answers(asked);
+    this.#assertGoesOn();
     const isGranted = isLate === true || isRenewed === true;
     const promised = asked.filter((topic) => this.#conclude(branch, topic, isGranted));
     this.#follow(asked);
@@ -149,13 +153,19 @@ export class WatchManager {
   }
 
   /**
-   * The server's account has ended: nothing is announced any more.
+   * The server is configured in another way, or is gone, or its account has ended: nothing is watched, stored
+   * or announced any more.
    *
-   * @param last the credential of the watch.
+   * @param last the credential of the watch, when its account has ended.
    */
   async end(last?: UsableCredential): Promise<void> {
+    this.#isOver = true;
     this.#publisher.end();
     await this.#watch.end(last);
+  }
+
+  #assertGoesOn(): void {
+    if (this.#isOver) throw new Error("The watch has ended");
   }
 
   #isTaken(branch: number, topic: Topic): boolean {

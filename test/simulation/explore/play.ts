@@ -55,7 +55,7 @@ export interface Watching {
 export async function play(plan: Plan, program: Program, watching: Watching = {}): Promise<Played> {
   const findings: string[] = [];
   const onRejection = (reason: unknown): void => {
-    findings.push(`a promise was rejected, and nobody waits for it: ${String(reason)}`);
+    findings.push(`nobody catches the error: ${String(reason)}`);
   };
   process.on("unhandledRejection", onRejection);
   try {

@@ -46,7 +46,10 @@ async function run({ fault, from, stride, count, cpuSeconds, goesOn }: Job): Pro
   for (let index = 0; index < count && used() < cpuSeconds; index += 1) {
     const seed = from + index * stride;
     const plan = planOf(seed);
-    const played = await play(plan, program, { observe: (way) => coverage.observe(way) });
+    const observe = (way: string): void => coverage.observe(way);
+    const played = await play(plan, program, { observe }).catch((error: unknown) => {
+      throw new Error(`Seed ${seed} cannot be played`, { cause: error });
+    });
     coverage.add(plan, played);
     if (played.findings.length > 0 && (fault === undefined || !(await isFoundAnyway(seed)))) {
       say(goesOn !== true, { seed, findings: played.findings });

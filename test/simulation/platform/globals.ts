@@ -129,7 +129,17 @@ export function gatewayGlobals(): Record<string, unknown> {
 type Work = (...args: unknown[]) => void;
 
 function timerOf(isRepeated: boolean): (work: Work, ms?: number, ...args: unknown[]) => number {
-  return (work, ms = 0, ...args) => Context.current().setTimer(() => work(...args), ms, isRepeated);
+  return (work, ms = 0, ...args) =>
+    Context.current().setTimer(() => carryOut(work, args), ms, isRepeated);
+}
+
+/** On the platform, an error that nobody catches ends no more than the callback, and is reported. */
+function carryOut(work: Work, args: readonly unknown[]): void {
+  try {
+    work(...args);
+  } catch (error) {
+    void Promise.reject(error as Error);
+  }
 }
 
 function clearTimer(id: unknown): void {

@@ -199,4 +199,20 @@ describe("a publisher", () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(fixture.published.slice(1)).toMatchObject([{ branch: 1, topics: [A] }]);
   });
+
+  test("that has ended sends nothing any more, and has no timer", async ({ expect }) => {
+    const fixture = new Fixture({ tools: [0], [A]: [0] });
+    fixture.slow.add(0);
+    fixture.publisher.announce([A]);
+    fixture.publisher.announce([A], ["tools"]);
+    fixture.publisher.end();
+    fixture.published[0]?.done(false);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    fixture.publisher.announce(["tools"], ["tools"]);
+    fixture.publisher.announceTo(0, [A]);
+    fixture.publisher.forget(0, A);
+    expect([fixture.published.length, fixture.outdated, vi.getTimerCount()]).toEqual([1, [], 0]);
+  });
 });

@@ -168,6 +168,16 @@ describe("a watch", () => {
     expect([server.attempts, server.isWatched, vi.getTimerCount()]).toEqual([1, false, 0]);
   });
 
+  test("that has ended is not opened again, whoever starts it", async ({ expect }) => {
+    const { server, watch } = await started();
+    await watch.end();
+    watch.start();
+    watch.openEarly();
+    watch.retry();
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect([server.attempts, server.isWatched, vi.getTimerCount()]).toEqual([1, false, 0]);
+  });
+
   test("starts once, however often it is started", async ({ expect }) => {
     const { server, watch } = await started();
     watch.start();

@@ -32,7 +32,7 @@ function withManager(
       events: { publish: () => Promise.resolve(), outdated: () => undefined, ...events },
     });
     await act(manager, server);
-    await manager.watch(0, { add: [], remove: ["tools", "prompts", A, B] });
+    await manager.end();
     vi.useRealTimers();
   });
 }
@@ -176,6 +176,30 @@ describe("a watch manager", () => {
       expect(ms).toBeLessThan(50);
       expect([manager.wantedCount, vi.getTimerCount()]).toEqual([0, 0]);
     });
+  });
+
+  test("refuses what waits when it ends, and watches and announces nothing any more", async ({
+    expect,
+  }) => {
+    const publish = vi.fn<WatchManagerOptions["events"]["publish"]>(() => Promise.resolve());
+    const outdated = vi.fn<WatchManagerOptions["events"]["outdated"]>();
+    await withManager(
+      async (manager, server) => {
+        await timed(manager.watch(0, { add: ["tools"], remove: [] }));
+        outdated.mockClear();
+        const waiting = manager.watch(0, { add: [A], remove: [] });
+        const refused = expect(waiting).rejects.toThrow("The watch has ended");
+        await manager.end();
+        await refused;
+        manager.announce(["tools"]);
+        manager.wake();
+        await expect(manager.watch(0, { add: [], remove: ["tools"] })).rejects.toThrow("ended");
+        await vi.advanceTimersByTimeAsync(60_000);
+        expect([server.attempts, server.isWatched, vi.getTimerCount()]).toEqual([1, false, 0]);
+        expect([publish, outdated].map((each) => each.mock.calls)).toEqual([[], []]);
+      },
+      { publish, outdated },
+    );
   });
 
   test("takes a topic that is withdrawn and wanted again in one call", async ({ expect }) => {
