@@ -267,6 +267,7 @@ export class BridgeObject extends DurableObject<Env> {
     const emptied = this.#store.empty();
     await upstreamSessions?.close(last);
     await emptied;
+    this.#clock.fired();
     await this.#accounts.release();
   }
 

@@ -86,8 +86,12 @@ export class FeedObject extends DurableObject<Env> {
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
     await this.#follow();
-    const answer = await this.#parts?.catalogs.catalog(question);
-    return answer ?? { kind: "none", trouble: await this.#gone() };
+    const asked = this.#parts?.catalogs;
+    const answer = await asked?.catalog(question);
+    // An operator may have changed the server, or removed it, or its account may have ended.
+    const catalogs = this.#parts?.catalogs;
+    if (catalogs === undefined) return { kind: "none", trouble: await this.#gone() };
+    return catalogs === asked && answer !== undefined ? answer : this.catalog(question);
   }
 
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
@@ -113,7 +117,7 @@ export class FeedObject extends DurableObject<Env> {
     if (parts === undefined || readAccountKey(this.#key)?.accountId !== accountId) return;
     this.#parts = undefined;
     this.#over.abort(accountOver(slugOfKey(this.#key)));
-    await Promise.all([parts.watch.end(credential), parts.catalogs.settled()]);
+    await parts.watch.end(credential);
     await this.ctx.storage.deleteAll();
   }
 
@@ -124,7 +128,7 @@ export class FeedObject extends DurableObject<Env> {
       this.#parts = undefined;
       this.#server = undefined;
       parts?.replaced.abort(new Error("The server is not published any more"));
-      await Promise.allSettled([parts?.watch.end(), parts?.catalogs.settled()]);
+      await parts?.watch.end().catch(() => undefined);
       await this.ctx.storage.deleteAll();
       this.#clock.fired();
     });
@@ -215,7 +219,7 @@ export class FeedObject extends DurableObject<Env> {
     this.#parts = own && this.#begin(own, config.limits);
     if (before === undefined) return;
     before.replaced.abort(new Error("The server is configured in another way"));
-    ctx.waitUntil(Promise.allSettled([before.watch.end(), before.catalogs.settled()]));
+    ctx.waitUntil(before.watch.end().catch(() => undefined));
     // Deletes what is stored of a server that was removed.
     if (own === undefined) this.#clock.noLaterThan(Date.now());
   }
@@ -223,12 +227,15 @@ export class FeedObject extends DurableObject<Env> {
   #begin(server: Server, limits: Limits): Parts {
     const { ctx, env } = this;
     const replaced = new AbortController();
+    const over = AbortSignal.any([this.#over.signal, replaced.signal]);
     const { slug, target } = server;
     const sql = meteredSql(ctx.storage.sql);
     const { kv } = ctx.storage;
     const history = new ServerHistory({
       read: () => kv.get<History>(HISTORY),
-      write: (value) => kv.put(HISTORY, value),
+      write: (value) => {
+        if (!over.aborted) kv.put(HISTORY, value);
+      },
     });
     const catalogs = new CatalogCache({
       slug,
@@ -237,17 +244,12 @@ export class FeedObject extends DurableObject<Env> {
       now: () => Date.now(),
       storage: { sql, transaction: (work) => ctx.storage.transactionSync(work) },
       read: (client, signal, last) =>
-        readCatalog(
-          server,
-          client,
-          limits,
-          AbortSignal.any([signal, this.#over.signal, replaced.signal]),
-          last,
-        ),
+        readCatalog(server, client, limits, AbortSignal.any([signal, over]), last),
       covers: (topic) => watch.covers(topic),
       announce: (topics) => watch.announce(topics),
       isWanted: () => watch.isWanted,
       history,
+      over,
       waitUntil: (work) => ctx.waitUntil(work),
       onDue: () => this.#setAlarm(),
     });
@@ -325,7 +327,10 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Deletes the stored state of a server that is not configured, and returns the reason. */
   async #gone(): Promise<Trouble> {
-    if (!this.#isOff) await this.ctx.storage.deleteAll();
+    if (!this.#isOff) {
+      await this.ctx.storage.deleteAll();
+      this.#clock.fired();
+    }
     const slug = slugOfKey(this.#key);
     if (this.#over.signal.aborted) {
       const { failure: reason, message } = accountOver(slug);

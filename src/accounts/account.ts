@@ -90,6 +90,11 @@ const MINUTE_MS = 60_000;
 const BETWEEN_MS = 30_000;
 /** The time for which a server that refuses a new credential is left alone. */
 const REFUSED_MS = 60_000;
+/**
+ * A credential of this age that is refused again after a rest may have ended: not every authorization server
+ * says when it does. A younger one would not be the last that such a server refuses.
+ */
+const OLD_MS = 10 * MINUTE_MS;
 /** A token that arrives with no more than this has ended when it is used: no clock renews it. */
 const SHORT_MS = 30_000;
 const MAX_EARLY_MS = 5 * MINUTE_MS;
@@ -159,10 +164,11 @@ export function renewalAt({ isRenewable, expiresAt, obtainedAt }: Account): numb
 /** The account as the time that has passed leaves it; itself when nothing has changed. */
 export function aged(account: Account, now: number): Account {
   if (account.life === "refused" && isPast(account.restsUntil, now)) {
+    const isOld = now - account.obtainedAt >= OLD_MS;
     return after(account, "rested", {
       trouble: undefined,
       restsUntil: undefined,
-      newUntil: now + REFUSED_MS,
+      newUntil: isOld ? undefined : now + REFUSED_MS,
     });
   }
   if (account.isRenewable || !isOver(account, now)) return account;

@@ -21,7 +21,12 @@ import type { LegacyRevision } from "../protocol/revisions.ts";
 import { rephrase } from "../protocol/revisions/ask-legacy-client.ts";
 import { toLegacyNotice } from "../protocol/revisions/translate-notices.ts";
 import type { Unsolicited } from "../sessions/dispatch.ts";
-import { resumeTokenAmong, resumeTokensIn, serverResumeToken } from "./server-resume-token.ts";
+import {
+  resumeTokenAmong,
+  resumeTokensIn,
+  resumeTokenWith,
+  serverResumeToken,
+} from "./server-resume-token.ts";
 
 /** The name and revision under which the client of a session sees one server. */
 export interface ServerView {
@@ -76,8 +81,9 @@ export function unsolicitedPeer(unsolicited: Unsolicited, view: ServerView): Pee
   return {
     ...clientPeer(unsolicited, view, leadTo),
     primed(own) {
-      const isFirst = !resumeTokensIn(unsolicited.lastResumeToken()).has(slug);
-      unsolicited.primed(own === undefined ? undefined : leadTo(own), isFirst);
+      const newest = unsolicited.lastResumeToken();
+      const resumeToken = own === undefined ? undefined : resumeTokenWith(newest, slug, own);
+      unsolicited.primed(resumeToken, !resumeTokensIn(newest).has(slug));
     },
   };
 }

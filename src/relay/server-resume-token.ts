@@ -23,9 +23,23 @@ export function serverResumeToken(slug: string, own?: string): string {
 
 /** @param before the newest resume token of the standalone stream. */
 export function resumeTokenAmong(before: string | undefined, slug: string, own: string): string {
-  const others = [...resumeTokensIn(before)].filter(([other]) => other !== slug);
-  const places = others.length === 0 ? {} : { p: Object.fromEntries(others) };
-  return JSON.stringify({ s: slug, t: own, ...places });
+  return write({ slug, resumeToken: own }, resumeTokensIn(before));
+}
+
+/**
+ * The newest resume token of the standalone stream, with the place at which another server can be resumed. It
+ * goes on leading to the message that it belongs to, which may be a question that has no answer yet.
+ */
+export function resumeTokenWith(newest: string | undefined, slug: string, own: string): string {
+  const led = readServerResumeToken(newest);
+  if (led === undefined || led.slug === slug) return resumeTokenAmong(newest, slug, own);
+  return write(led, new Map(resumeTokensIn(newest)).set(slug, own));
+}
+
+function write({ slug, resumeToken }: Led, places: Places): string {
+  const others = [...places].filter(([other]) => other !== slug);
+  const kept = others.length === 0 ? {} : { p: Object.fromEntries(others) };
+  return JSON.stringify({ s: slug, t: resumeToken, ...kept });
 }
 
 /** @returns `undefined` for a text that is no such token. */

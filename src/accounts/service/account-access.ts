@@ -59,14 +59,15 @@ export class AccountAccess {
         : undefined;
     const header = opened === undefined ? undefined : headerOf(server.auth, opened.value);
     if (opened === undefined || header === undefined || stored === undefined) {
-      accounts.change({ ...account, life: "ended", trouble: "sealed" });
+      this.#note(account, { life: "ended", trouble: "sealed" });
       return this.need(account.slug, "sealed", account);
     }
     const hour = now() - (now() % HOUR_MS);
     if (opened.isOld) {
       const anew = await seal.sealSecrets(account, opened.value);
-      // Not over tokens that came meanwhile.
-      if (accounts.find(account.slug)?.sealed === stored.sealed) accounts.put(stored.account, anew);
+      const found = accounts.find(account.slug);
+      // Not over tokens that came meanwhile, nor over the request for them that was written down.
+      if (found?.sealed === stored.sealed) accounts.put(found.account, anew);
     }
     if (stored.account.usedAt !== hour) this.#note(account, { usedAt: hour });
     return {

@@ -32,7 +32,7 @@ import type { AccountServer, Authorization } from "./authorization.ts";
 import { newAccountId } from "./credential-header.ts";
 import type { ConnectLinks } from "./links.ts";
 import type { FreshTokens } from "./token-renewal.ts";
-import type { VaultSeal } from "./vault-seal.ts";
+import type { AccountSecrets, VaultSeal } from "./vault-seal.ts";
 
 export interface ConnectingOptions {
   readonly accounts: Accounts;
@@ -40,6 +40,10 @@ export interface ConnectingOptions {
   readonly links: ConnectLinks;
   readonly seal: VaultSeal;
   readonly authorization: Authorization;
+  /** Grows with each time that the account of a slug was ended, also where there was none yet. */
+  readonly ends: (slug: string) => number;
+  /** Revokes tokens that came when nobody wanted them any more. */
+  readonly discard: (account: Account, secrets: AccountSecrets) => void;
   readonly onConnected: (account: Account, before: StoredAccount | undefined) => void;
   readonly onFailed: (slug: string, person: string, code: string) => void;
   readonly now: () => number;
@@ -206,6 +210,7 @@ export class Connecting {
     sealed: string,
     { slug, person }: FinishRequest,
   ): Promise<FinishOutcome> {
+    const ends = this.#options.ends(slug);
     const failed = (code: string): FinishOutcome => {
       this.#options.onFailed(slug, person, code);
       return problem(code);
@@ -223,17 +228,22 @@ export class Connecting {
       code: verdict.code,
     });
     if (answer.kind === "problem") return failed(answer.problem.code);
-    const account = await this.#keep(slug, person, content, answer.tokens);
-    return { kind: "connected", account: summaryOf(account) };
+    const account = await this.#keep({ slug, person, ends }, content, answer.tokens);
+    return account === undefined
+      ? { kind: "unknown" }
+      : { kind: "connected", account: summaryOf(account) };
   }
 
-  /** Nothing of the answer is looked at before its tokens are written. */
+  /**
+   * Nothing of the answer is looked at before its tokens are written.
+   *
+   * @returns `undefined` when the account was ended meanwhile, as if it had been there: the tokens are revoked.
+   */
   async #keep(
-    slug: string,
-    person: string,
+    { slug, person, ends }: Pick<FinishRequest, "slug" | "person"> & { readonly ends: number },
     { issuer, secret, resource, requested, endpoint, isRepeatable = false }: AttemptContent,
     tokens: FreshTokens,
-  ): Promise<Account> {
+  ): Promise<Account | undefined> {
     const { accounts, seal: vaultSeal, now, onConnected } = this.#options;
     const { accessToken, refreshToken } = tokens;
     const account: Account = {
@@ -255,11 +265,16 @@ export class Connecting {
       connectedAt: now(),
       connectedBy: person,
     };
-    const sealed = await vaultSeal.sealSecrets(account, {
+    const secrets = {
       accessToken,
       ...(refreshToken !== undefined && { refreshToken }),
       ...(secret !== undefined && { clientSecret: secret }),
-    });
+    };
+    const sealed = await vaultSeal.sealSecrets(account, secrets);
+    if (this.#options.ends(slug) !== ends) {
+      this.#options.discard(account, secrets);
+      return undefined;
+    }
     const before = accounts.find(slug);
     accounts.put(account, sealed);
     onConnected(account, before);

@@ -76,6 +76,9 @@ export class VaultService implements Vault {
   readonly #connecting: Connecting;
   readonly #upkeep: VaultUpkeep;
   readonly #waiters = new Waiters();
+  /** How often the account of each slug was ended in this life, and all of them: an exchange dies with the object. */
+  readonly #ends = new Map<string, number>();
+  #allEnds = 0;
 
   constructor(options: VaultOptions) {
     const { accounts, attempts, asks, seal, authorization, synced, waitUntil, now } = options;
@@ -86,15 +89,18 @@ export class VaultService implements Vault {
     this.#access = new AccountAccess({
       ...{ accounts, seal, now, onChange, links: this.#links, isShared: options.isShared },
     });
+    const discard = (account: Account, secrets: AccountSecrets): void =>
+      waitUntil(this.#revoke(account, secrets));
     this.#renewal = new TokenRenewal({
       ...{ accounts, seal, synced, waitUntil, now, onChange },
       isMoved: (account) => this.#isMoved(account),
       request: (account, secrets) => this.#request(account, secrets),
-      discard: (account, secrets) => waitUntil(this.#revoke(account, secrets)),
+      discard,
     });
     this.#upkeep = new VaultUpkeep(options, this.#renewal);
     this.#connecting = new Connecting({
-      ...{ accounts, attempts, seal, authorization, now, links: this.#links },
+      ...{ accounts, attempts, seal, authorization, now, links: this.#links, discard },
+      ends: (slug) => this.#endsOf(slug),
       onConnected: (account, before) => this.#connected(account, before),
       onFailed: (slug, person, reason) =>
         options.audit("connect_failed", { slug }, { person, reason }),
@@ -213,8 +219,10 @@ export class VaultService implements Vault {
   }
 
   async enterKey(slug: string, key: string): Promise<FinishOutcome> {
+    const ends = this.#endsOf(slug);
     const entered = await enterKey(this.#options, slug, key);
     if (entered.kind === "problem") return entered;
+    if (this.#endsOf(slug) !== ends) return { kind: "unknown" };
     const { account, sealed } = entered;
     const { accounts } = this.#options;
     const before = accounts.find(slug);
@@ -226,6 +234,7 @@ export class VaultService implements Vault {
   async disconnect(slug: string): Promise<"disconnected" | "none"> {
     const { accounts, attempts, asks, audit } = this.#options;
     const stored = accounts.find(slug);
+    this.#ends.set(slug, (this.#ends.get(slug) ?? 0) + 1);
     attempts.forget(slug);
     asks.forget(slug);
     if (stored === undefined) return "none";
@@ -238,6 +247,7 @@ export class VaultService implements Vault {
   }
 
   async disconnectAll(): Promise<void> {
+    this.#allEnds += 1;
     const slugs = this.#options.accounts.all().map(({ account: { slug } }) => slug);
     await Promise.all(slugs.map((slug) => this.disconnect(slug)));
   }
@@ -255,6 +265,10 @@ export class VaultService implements Vault {
   /** When the alarm is needed; `undefined` when it is not. */
   dueAt(): number | undefined {
     return this.#upkeep.dueAt();
+  }
+
+  #endsOf(slug: string): number {
+    return this.#allEnds + (this.#ends.get(slug) ?? 0);
   }
 
   async #isMoved(account: Account): Promise<boolean> {

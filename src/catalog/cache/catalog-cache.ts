@@ -73,6 +73,8 @@ export interface CatalogCacheParts {
   /** Some client has subscribed to changes. */
   readonly isWanted: () => boolean;
   readonly history: Pick<ServerHistory, "looked" | "changed">;
+  /** Aborted when nothing is to be written any more: another cache may have the rows, or they are deleted. */
+  readonly over: AbortSignal;
   /** Keeps the holding object alive for work that outlives the request. */
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** `dueAt` may have changed. */
@@ -122,6 +124,7 @@ export class CatalogCache {
       if (ended === undefined) break;
       read = ended.catalog;
     }
+    if (this.#isOver) return this.#none(entry, true);
     return this.#answer(entry, question, read);
   }
 
@@ -173,12 +176,6 @@ export class CatalogCache {
     }
   }
 
-  /** Resolves when nothing is being read. */
-  async settled(): Promise<void> {
-    const running = this.#entries.all().flatMap(({ refresh }) => refresh?.done ?? []);
-    await Promise.allSettled(running);
-  }
-
   /** The known condition of the server. */
   condition(): Condition {
     return conditionOf(this.#entries.all(), this.#reported, (entry) => this.#isServable(entry));
@@ -193,6 +190,10 @@ export class CatalogCache {
   /** How the server was found to be spoken to when its lists were last read. */
   get found(): FoundServer | undefined {
     return newestOf(this.#entries.all())?.facts?.found;
+  }
+
+  get #isOver(): boolean {
+    return this.#parts.over.aborted;
   }
 
   #stateOf(entry: CatalogEntry): ReturnType<typeof stateOf> {
@@ -241,16 +242,19 @@ export class CatalogCache {
       // The entry was evicted while it waited.
       if (hasWaited && !this.#entries.has(entry)) return { catalog: undefined };
       const read = await this.#readInTime(entry);
+      if (this.#isOver) return { catalog: undefined };
       this.#succeeded(entry, read, reading);
       return { catalog: read.catalog };
     } catch (error) {
-      this.#failedWith(entry, error);
+      if (!this.#isOver) this.#failedWith(entry, error);
       return { catalog: undefined };
     } finally {
       release();
       entry.refresh = undefined;
-      this.#logChange();
-      this.#parts.onDue();
+      if (!this.#isOver) {
+        this.#logChange();
+        this.#parts.onDue();
+      }
     }
   }
 

@@ -124,7 +124,8 @@ export class InterestRegistry {
     const remove: Topic[] = [];
     for (const topic of doubtful) {
       if (!subscriptions.isWanted({ slug, topic })) remove.push(topic);
-      else if (!honoured.has(topic)) add.push(topic);
+      // It may have been away meanwhile, and so may have been the feed, with all that it had promised.
+      else add.push(topic);
     }
     for (const topic of remove) {
       honoured.delete(topic);

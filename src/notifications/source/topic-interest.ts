@@ -110,13 +110,6 @@ export class TopicInterest {
     );
   }
 
-  /** Withdraws all promises of a topic, because its server does not announce it. */
-  demote(topic: Topic): void {
-    for (const [branch, standing] of this.#topics.get(topic) ?? []) {
-      if (standing === "promised") this.answer(branch, topic, "unpromised");
-    }
-  }
-
   /** @returns whether it was wanted until now. */
   remove(branch: number, topic: Topic): boolean {
     const branches = this.#topics.get(topic);

@@ -13,7 +13,7 @@ import type { UpstreamTarget } from "../../upstream/target.ts";
 import { LIST_TOPICS, type News, type Topic, type TopicChange } from "../../catalog/feeds.ts";
 import { NewsNumbers, Publisher } from "./publisher.ts";
 import { MAX_URI_CHARS, MAX_URIS_CHARS, TopicInterest, wantedUriOf } from "./topic-interest.ts";
-import { isListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
+import { isListTopic, type ListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
 import type { OpenWatch, WatchEvents } from "./watch-port.ts";
 import { openWatch, ServerWatch } from "./server-watch.ts";
 
@@ -50,6 +50,8 @@ export class WatchManager {
   readonly #watch: ServerWatch;
   /** The number of requests that wait for the server's answer, by branch and topic. */
   readonly #asking = new Map<string, number>();
+  /** The lists of which the branches know that the server does not announce them now. */
+  readonly #unannounced = new Set<ListTopic>();
   #isOver = false;
 
   /** Starts the watch if any topic is wanted. */
@@ -247,20 +249,25 @@ export class WatchManager {
     if (wanted !== undefined) this.#publisher.announce([topicOf(wanted)]);
   }
 
-  /** Branches that were promised these topics have had no news of them since the last watch was lost. */
+  /**
+   * Branches that were promised these topics have had no news of them since the last watch was lost. What the
+   * server refuses now stays promised: it is asked again, and what it accepts then is announced. It may have given
+   * one odd answer while it was restarted.
+   */
   #answered(topics: readonly Topic[]): void {
     const lists = topics.filter(isListTopic);
     const isAnnounced = (topic: Topic): boolean => this.#watch.verdict(topic) === "announced";
-    // A resource that the server refuses now is announced when the server accepts it again.
-    const missed = topics.filter((topic) => isListTopic(topic) || isAnnounced(topic));
+    const isNewlyRefused = (topic: Topic): boolean =>
+      isListTopic(topic) && !this.#unannounced.has(topic);
+    const missed = topics.filter((topic) => isAnnounced(topic) || isNewlyRefused(topic));
+    for (const list of lists) {
+      if (isAnnounced(list)) this.#unannounced.delete(list);
+      else this.#unannounced.add(list);
+    }
     this.#publisher.announce(
       missed.filter((topic) => this.#wanted.isPromised(topic)),
       lists.filter(isAnnounced),
     );
-    const unannounced = lists.filter((list) => !isAnnounced(list));
-    for (const list of unannounced) this.#wanted.demote(list);
-    // The watch may not be needed any more, and must not be stopped inside its own callback.
-    if (unannounced.length > 0) queueMicrotask(() => this.#follow([]));
   }
 
   #missed(): void {

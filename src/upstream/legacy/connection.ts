@@ -98,13 +98,16 @@ export class LegacyConnection {
   }
 
   /**
-   * Answers a question that was asked before a restart. Never rejects.
+   * Answers a question that was asked before a restart. Never rejects. In another session of the server the same
+   * id is that of another question, which nobody has answered.
    *
-   * @returns true when the server has received or refused the answer.
+   * @returns true when the server has received or refused the answer, or has lost the session of its question.
    */
   async answer(resumeToken: string, reply: Reply): Promise<boolean> {
-    const { ask } = readResumeToken(resumeToken);
-    return ask === undefined || this.#session.answer(respond(ask, reply));
+    const { ask, session } = readResumeToken(resumeToken);
+    const current = this.#session.connected?.wire.sessionMark;
+    const isOfAnother = session !== undefined && session !== current;
+    return ask === undefined || isOfAnother || this.#session.answer(respond(ask, reply));
   }
 
   /** Cancels a request that was sent before a restart. */

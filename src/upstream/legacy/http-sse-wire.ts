@@ -32,6 +32,8 @@ interface Stream {
 
 export class HttpSseWire implements Wire {
   readonly sessionId = undefined;
+  /** The stream is the session, and a wire opens it once. */
+  readonly sessionMark = crypto.randomUUID().slice(0, 8);
   readonly #target: UpstreamTarget;
   readonly #deliver: Deliver;
   #stream: Stream | undefined;

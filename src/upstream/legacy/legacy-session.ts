@@ -70,7 +70,7 @@ export class LegacySession {
     const { target, unsolicited, saved, maxOpenAsks } = options;
     this.#options = options;
     this.#onOpened = onOpened;
-    this.#recipient = withResumeTokens(unsolicited);
+    this.#recipient = withResumeTokens(unsolicited, {}, () => this.#connected?.wire.sessionMark);
     this.#settings = new SessionSettings(options, saved);
     this.exchanges = new Exchanges(
       (response) => this.answer(response),

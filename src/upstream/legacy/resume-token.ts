@@ -16,6 +16,8 @@ export interface ResumePoint {
   readonly lastEventId?: string;
   /** The id of the message, if it is a request of the server. */
   readonly ask?: RequestId;
+  /** The server's session in which that request came: servers count their requests in each. */
+  readonly session?: string;
 }
 
 /** @returns `undefined` when the point has neither a stream to resume nor a request to answer. */
@@ -27,12 +29,13 @@ export function writeResumeToken(point: ResumePoint): string | undefined {
 export function readResumeToken(text: string): ResumePoint {
   const value = tryLossless(text);
   if (!isObject(value)) return {};
-  const { request, progressToken, lastEventId, ask } = value;
+  const { request, progressToken, lastEventId, ask, session } = value;
   return {
     ...(isRequestId(request) ? { request } : {}),
     ...(isRequestId(progressToken) ? { progressToken } : {}),
     ...(typeof lastEventId === "string" ? { lastEventId } : {}),
     ...(isRequestId(ask) ? { ask } : {}),
+    ...(typeof session === "string" ? { session } : {}),
   };
 }
 
@@ -57,15 +60,25 @@ export interface Recipient {
   ): Promise<Reply>;
 }
 
-/** Gives each message the token that resumes its exchange after it. */
-export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient {
+/**
+ * Gives each message the token that resumes its exchange after it.
+ *
+ * @param sessionMark of the server's session (`Wire.sessionMark`).
+ */
+export function withResumeTokens(
+  peer: Peer,
+  base: ResumePoint = {},
+  sessionMark: () => string | undefined = () => undefined,
+): Recipient {
   let { lastEventId } = base;
   const tokenOf = (origin: MessageOrigin): string | undefined => {
     lastEventId = origin.lastEventId ?? lastEventId;
+    const session = origin.ask === undefined ? undefined : sessionMark();
     return writeResumeToken({
       ...base,
       ...(lastEventId === undefined ? {} : { lastEventId }),
       ...(origin.ask === undefined ? {} : { ask: origin.ask }),
+      ...(session === undefined ? {} : { session }),
     });
   };
   return {

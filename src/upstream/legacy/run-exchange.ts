@@ -104,7 +104,7 @@ async function followToEnd(
       goOn();
     }
   };
-  const tokenPeer = withResumeTokens(peer, resumePoint);
+  const tokenPeer = withResumeTokens(peer, resumePoint, () => wire.sessionMark);
   const recipient: Recipient = {
     notify: async (notice, origin) => {
       deadline.rewind();

@@ -3,6 +3,7 @@
  * message, an optional GET stream, `Mcp-Session-Id`, and resumption with `Last-Event-ID`.
  */
 
+import { fnv1a64 } from "../../lib/fnv1a.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -58,6 +59,11 @@ export class StreamableHttpWire implements Wire {
 
   get sessionId(): string | undefined {
     return this.#sessionId;
+  }
+
+  get sessionMark(): string | undefined {
+    // Stored with every question: a session id may have thousands of characters.
+    return this.#sessionId && fnv1a64(this.#sessionId).toString(36);
   }
 
   get accountId(): string | undefined {

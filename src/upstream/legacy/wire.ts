@@ -55,6 +55,11 @@ export interface Receiver {
 export interface Wire {
   /** The `Mcp-Session-Id`, by which the session is found again after its holder lost its memory. */
   readonly sessionId: string | undefined;
+  /**
+   * Distinguishes the session from others at the server. `undefined` at a server without sessions, where there is
+   * nothing to distinguish.
+   */
+  readonly sessionMark: string | undefined;
   /** The account that the session was opened with, at a server with accounts. */
   readonly accountId: string | undefined;
 

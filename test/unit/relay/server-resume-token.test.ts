@@ -8,6 +8,7 @@ import {
   resumeTokensIn,
   readServerResumeToken,
   resumeTokenAmong,
+  resumeTokenWith,
   serverResumeToken,
 } from "../../../src/relay/server-resume-token.ts";
 
@@ -41,6 +42,26 @@ describe("a resume token", () => {
           expect(readServerResumeToken(newest)).toEqual({ slug, resumeToken });
         }
         expect(Object.fromEntries(resumeTokensIn(newest))).toEqual(Object.fromEntries(last));
+      }),
+    );
+  });
+
+  test("gets the position of another server, and goes on leading to its own message", ({
+    expect,
+  }) => {
+    fc.assert(
+      fc.property(said, slug, fc.string(), (said, primed, own) => {
+        let newest: string | undefined;
+        for (const [slug, resumeToken] of said)
+          newest = resumeTokenAmong(newest, slug, resumeToken);
+        const led = readServerResumeToken(newest);
+        const after = resumeTokenWith(newest, primed, own);
+        const isOther = led !== undefined && led.slug !== primed;
+        expect(readServerResumeToken(after)).toEqual(
+          isOther ? led : { slug: primed, resumeToken: own },
+        );
+        const places = new Map(resumeTokensIn(newest)).set(primed, own);
+        expect(Object.fromEntries(resumeTokensIn(after))).toEqual(Object.fromEntries(places));
       }),
     );
   });

@@ -3,6 +3,8 @@
 import { describe, test, vi } from "vitest";
 
 import { withSql } from "../../lib/sql-fixture.ts";
+import { Accounts } from "../../../../src/accounts/store/accounts.ts";
+import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
 import type { UsableCredential } from "../../../../src/upstream/credentials.ts";
 import {
   begin,
@@ -16,6 +18,28 @@ import {
 } from "./vault-fixture.ts";
 
 const MINUTE = 60_000;
+
+describe("what is ended while it is connected", () => {
+  test.for<readonly [what: string, end: (vault: VaultService) => Promise<unknown>]>([
+    ["the account", (vault) => vault.disconnect("s")],
+    ["all accounts of a person", (vault) => vault.disconnectAll()],
+  ])("%s: the tokens that arrive are revoked, and not kept", ([, end], { expect }) =>
+    withSql(async (fixture) => {
+      const arrived = Promise.withResolvers<void>();
+      const played = play({ arrived: arrived.promise });
+      const vault = life(fixture, { played });
+      const finishing = vault.finish(callbackOf(await begin(vault)));
+      await vi.waitFor(() => expect(played.exchanges).toBe(1));
+      await end(vault);
+      arrived.resolve();
+      expect(await finishing).toEqual({ kind: "unknown" });
+      expect(await vault.account("s")).toBeUndefined();
+      await vi.waitFor(() => expect(played.revoked).toEqual(["refresh-0"]));
+      await connect(vault);
+      expect(await vault.account("s")).toBeDefined();
+    }),
+  );
+});
 
 describe("the callback of an attempt", () => {
   test("U27 U28 counts once: a reload gets the same answer, and no second exchange", ({ expect }) =>
@@ -183,6 +207,26 @@ describe("what is stored", () => {
       expect(await later.accounts()).toMatchObject([{ slug: "s", state: "connected" }]);
       expect(await later.disconnect("s")).toBe("disconnected");
       expect(await later.accounts()).toEqual([]);
+    }));
+
+  test("U36 is sealed anew beside a request for a token, which stays written down", ({ expect }) =>
+    withSql(async (fixture) => {
+      const asked = Promise.withResolvers<void>();
+      const played = play({
+        renew: () => {
+          asked.resolve();
+          return new Promise(() => undefined);
+        },
+      });
+      await connect(life(fixture, { played, roots: [root("a")] }));
+      const both = life(fixture, { played, roots: [root("b"), root("a")] });
+      const used = both.credential({ slug: "s" });
+      const accountId = (await both.account("s")) ?? "";
+      void both.credential({ slug: "s", refused: { accountId, generation: 1 } });
+      await Promise.all([used, asked.promise]);
+      const stored = new Accounts(fixture.sql, () => fixture.clock.now).find("s")?.account;
+      expect(stored).toMatchObject({ life: "renewing", refusedGeneration: 1 });
+      expect(stored?.sent).toBeDefined();
     }));
 
   test("U36 is sealed anew by the alarm, too", ({ expect }) =>

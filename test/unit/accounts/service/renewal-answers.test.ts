@@ -296,6 +296,26 @@ describe("a token", () => {
       world.wait(1);
       expect(usable(await world.life().credential(S)).generation).toBe(2);
     }));
+
+  test("U43 that is refused again, when it is old, is renewed once", ({ expect }) =>
+    withVendor({}, async (world) => {
+      const { vendor } = world;
+      const vault = world.life();
+      await connectAt(vault);
+      const first = usable(await vault.credential(S));
+      const second = usable(await vault.credential({ ...S, refused: first }));
+      await vault.credential({ ...S, refused: second });
+      world.wait(599);
+      const young = usable(await vault.credential(S));
+      expect(await vault.credential({ ...S, refused: young })).toMatchObject({ reason: "refused" });
+      world.wait(60);
+      const old = usable(await vault.credential(S));
+      const third = usable(await vault.credential({ ...S, refused: old }));
+      expect([old.generation, third.generation]).toEqual([2, 3]);
+      const need = { need: "connect", reason: "refused" };
+      expect(await vault.credential({ ...S, refused: third })).toMatchObject(need);
+      expect(await vendor.count("refresh")).toBe(2);
+    }));
 });
 
 test("U51 an account whose server has moved to another authorization server: nothing of the old one is sent there", ({

@@ -31,6 +31,8 @@ export interface Played {
   issuers: readonly string[];
   first: Tokens;
   exchanges: number;
+  /** What the answer to an exchange waits for. */
+  arrived?: Promise<void>;
   revoked: string[];
   clients: number;
   audit: string[];
@@ -61,6 +63,7 @@ function authorizationOf(played: Played): Authorization {
     authorizationUrl: async (_, { state }) => `${ISSUER}/authorize?state=${state}`,
     exchange: async () => {
       played.exchanges += 1;
+      await played.arrived;
       return { kind: "tokens", tokens: played.first };
     },
     renew: (...request) => played.renew(...request),

@@ -20,6 +20,46 @@ import { START } from "../../lib/sql-fixture.ts";
 
 const HOUR = 3_600_000;
 
+describe("a refresh that ends when its server is configured in another way", () => {
+  test.for(["is aborted", "is answered"])(
+    "and %s leaves nothing behind",
+    async (how, { expect }) => {
+      await withScene(async (scene) => {
+        const over = new AbortController();
+        const cache = scene.cache({ over: over.signal });
+        const asked = ask(cache);
+        await vi.waitFor(() => expect(scene.attempts).toHaveLength(1));
+        const [attempt] = scene.attempts;
+        over.abort(new Error("another configuration"));
+        if (how === "is aborted") attempt?.fail(new Error("another configuration"));
+        else attempt?.answer(ONE);
+        const dueCalls = scene.dueCalls;
+        expect(await asked).toMatchObject({ kind: "none", trouble: { reason: "slow" } });
+        expect([scene.dueCalls, scene.announced, scene.history.all.troubles]).toEqual([
+          dueCalls,
+          [],
+          [],
+        ]);
+        const next = scene.cache();
+        expect([next.newest(), next.condition().trouble]).toEqual([undefined, undefined]);
+      });
+    },
+  );
+});
+
+test("a catalog is not read any more when its rows may be another's, or deleted", async ({
+  expect,
+}) => {
+  await withScene(async (scene) => {
+    const over = new AbortController();
+    const cache = scene.cache({ over: over.signal });
+    serves(scene, ONE);
+    expect(short(await ask(cache))).toBe("one");
+    over.abort();
+    expect(await ask(cache)).toMatchObject({ kind: "none", trouble: { reason: "slow" } });
+  });
+});
+
 describe("a failed refresh", () => {
   test("leaves the last good catalog, which is served with the trouble", async ({ expect }) => {
     await withScene(async (scene) => {

@@ -94,6 +94,7 @@ export function withScene<T>(
           announce: (topics) => void scene.announced.push([...topics].toSorted()),
           isWanted: () => scene.isWanted,
           history: scene.history,
+          over: new AbortController().signal,
           waitUntil: (work) => void scene.kept.push(work),
           onDue: () => void (scene.dueCalls += 1),
           ...parts,

@@ -5,7 +5,11 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
 import { SessionDispatch } from "../../../../src/dispatch/legacy/session-dispatch.ts";
-import { resumeTokenAmong, serverResumeToken } from "../../../../src/relay/server-resume-token.ts";
+import {
+  resumeTokenAmong,
+  resumeTokenWith,
+  serverResumeToken,
+} from "../../../../src/relay/server-resume-token.ts";
 import { defaultLimits } from "../../../../src/policy/limits.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
 import type { Reply } from "../../../../src/protocol/json-rpc.ts";
@@ -213,10 +217,11 @@ describe("several servers", () => {
     expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(undefined, "a", at("e1")), true]);
     scene.newest = resumeTokenAmong(undefined, "a", at("e1"));
     await offer("b", "e2");
-    expect(scene.primed.at(-1)).toEqual([PLACES, true]);
+    // The newest message stays that of the other server.
+    expect(scene.primed.at(-1)).toEqual([resumeTokenWith(scene.newest, "b", at("e2")), true]);
     scene.newest = PLACES;
     await offer("a", "e3");
-    expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(PLACES, "a", at("e3")), false]);
+    expect(scene.primed.at(-1)).toEqual([resumeTokenWith(PLACES, "a", at("e3")), false]);
   });
 
   test("all receive messages to all servers if they are in use, and are all closed", async ({

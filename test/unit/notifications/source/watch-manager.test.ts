@@ -211,6 +211,34 @@ describe("a watch manager", () => {
     });
   });
 
+  test("announces a list once when its server refuses it, and again when it does not any more", async ({
+    expect,
+  }) => {
+    const published: (readonly Topic[])[] = [];
+    const publish: WatchManagerOptions["events"]["publish"] = (_branch, { topics }) => {
+      published.push(topics);
+      return Promise.resolve();
+    };
+    await withManager(
+      async (manager, server) => {
+        await timed(manager.watch(0, { add: ["tools"], remove: [] }));
+        const reopen = async (): Promise<void> => {
+          server.end("lost");
+          await vi.advanceTimersByTimeAsync(60_000);
+        };
+        server.untold.add("tools");
+        await reopen();
+        await reopen();
+        expect(published).toEqual([["tools"]]);
+        expect([manager.wantedCount, server.isWatched]).toEqual([1, true]);
+        server.untold.clear();
+        await reopen();
+        expect(published).toEqual([["tools"], ["tools"]]);
+      },
+      { publish },
+    );
+  });
+
   test("reports lists as outdated when a watch begins, without publishing them", async ({
     expect,
   }) => {

@@ -22,6 +22,7 @@ test("a question that throws does not stop the clock", async ({ expect }) => {
   const wire: Wire = {
     ...{
       sessionId: undefined,
+      sessionMark: undefined,
       accountId: undefined,
       agree: () => undefined,
       resume: nothing,
