@@ -138,7 +138,7 @@ function carryOut(work: Work, args: readonly unknown[]): void {
   try {
     work(...args);
   } catch (error) {
-    void Promise.reject(error as Error);
+    void Promise.reject(error);
   }
 }
 
