@@ -265,9 +265,9 @@ export class BridgeObject extends DurableObject<Env> {
     this.#keeping = null;
     calls?.emptied();
     const emptied = this.#store.empty();
+    this.#clock.fired();
     await upstreamSessions?.close(last);
     await emptied;
-    this.#clock.fired();
     await this.#accounts.release();
   }
 

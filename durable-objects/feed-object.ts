@@ -118,7 +118,7 @@ export class FeedObject extends DurableObject<Env> {
     this.#parts = undefined;
     this.#over.abort(accountOver(slugOfKey(this.#key)));
     await parts.watch.end(credential);
-    await this.ctx.storage.deleteAll();
+    await this.#deleteAll();
   }
 
   /** Called by the object of its publisher: the server is in no list any more, so nothing is kept of what it offered. */
@@ -129,8 +129,7 @@ export class FeedObject extends DurableObject<Env> {
       this.#server = undefined;
       parts?.replaced.abort(new Error("The server is not published any more"));
       await parts?.watch.end().catch(() => undefined);
-      await this.ctx.storage.deleteAll();
-      this.#clock.fired();
+      await this.#deleteAll();
     });
   }
 
@@ -190,7 +189,15 @@ export class FeedObject extends DurableObject<Env> {
     } else if (this.#isOff) {
       // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
-    } else await this.ctx.storage.deleteAll();
+    } else await this.#deleteAll();
+  }
+
+  /** Deletes what is stored, and the alarm with it. */
+  async #deleteAll(): Promise<void> {
+    const deleted = this.ctx.storage.deleteAll();
+    // At once: what sets another one meanwhile sets it after that.
+    this.#clock.fired();
+    await deleted;
   }
 
   async #follow(): Promise<void> {
@@ -327,10 +334,7 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Deletes the stored state of a server that is not configured, and returns the reason. */
   async #gone(): Promise<Trouble> {
-    if (!this.#isOff) {
-      await this.ctx.storage.deleteAll();
-      this.#clock.fired();
-    }
+    if (!this.#isOff) await this.#deleteAll();
     const slug = slugOfKey(this.#key);
     if (this.#over.signal.aborted) {
       const { failure: reason, message } = accountOver(slug);

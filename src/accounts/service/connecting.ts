@@ -237,7 +237,7 @@ export class Connecting {
   /**
    * Nothing of the answer is looked at before its tokens are written.
    *
-   * @returns `undefined` when the account was ended meanwhile, as if it had been there: the tokens are revoked.
+   * @returns `undefined` when the account was ended meanwhile, as one that had been there.
    */
   async #keep(
     { slug, person, ends }: Pick<FinishRequest, "slug" | "person"> & { readonly ends: number },
@@ -272,7 +272,8 @@ export class Connecting {
     };
     const sealed = await vaultSeal.sealSecrets(account, secrets);
     if (this.#options.ends(slug) !== ends) {
-      this.#options.discard(account, secrets);
+      // If it was connected again, to revoke might end that grant as well.
+      if (accounts.find(slug) === undefined) this.#options.discard(account, secrets);
       return undefined;
     }
     const before = accounts.find(slug);

@@ -50,7 +50,7 @@ export class WatchManager {
   readonly #watch: ServerWatch;
   /** The number of requests that wait for the server's answer, by branch and topic. */
   readonly #asking = new Map<string, number>();
-  /** The lists of which the branches know that the server does not announce them now. */
+  /** The lists of which everybody who was promised them knows that the server does not announce them now. */
   readonly #unannounced = new Set<ListTopic>();
   #isOver = false;
 
@@ -231,6 +231,7 @@ export class WatchManager {
     const isLast = this.#countAsking(branch, topic, -1) === 0;
     if (!this.#wanted.isWantedBy(branch, topic)) return false; // removed meanwhile
     const isPromised = this.#canPromise(topic, isGranted);
+    if (isPromised && isListTopic(topic)) this.#unannounced.delete(topic);
     if (isPromised) this.#wanted.answer(branch, topic, "promised");
     else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "unpromised");
     else if (isLast) this.#remove(branch, topic);

@@ -12,7 +12,7 @@ import {
 
 const id = fc.oneof(fc.string(), fc.integer());
 const points: fc.Arbitrary<ResumePoint> = fc.record(
-  { request: id, progressToken: id, lastEventId: fc.string(), ask: id },
+  { request: id, progressToken: id, lastEventId: fc.string(), ask: id, session: fc.string() },
   { requiredKeys: [] },
 );
 
