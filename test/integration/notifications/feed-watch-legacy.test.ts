@@ -267,7 +267,9 @@ describe("the GET stream", () => {
     );
   });
 
-  test("that is gone one day ends what was promised of it", async ({ expect }) => {
+  test("that is gone one day may be back: what was promised is announced, and promised to nobody anew", async ({
+    expect,
+  }) => {
     const manager = await begin();
     await manager.add(0, "tools");
     await manager.upstream.script({
@@ -277,9 +279,10 @@ describe("the GET stream", () => {
     await manager.upstream.hangUp();
     await manager.publishes(0, "tools");
     await manager.run((held) => {
-      expect([held.covers("tools"), held.isWatching, held.wantedCount]).toEqual([false, false, 0]);
+      expect([held.covers("tools"), held.isWatching, held.wantedCount]).toEqual([false, false, 1]);
     });
     expect(await manager.add(0, "tools")).toEqual([]);
+    await manager.run((held) => expect(held.wantedCount).toBe(0));
   });
 
   test("that asks to be polled without end is not", async ({ expect }) => {

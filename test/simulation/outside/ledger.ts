@@ -7,7 +7,7 @@ import type { Connection } from "../platform/network.ts";
 import type { Json } from "./actor.ts";
 import type { Belonging } from "./belongings.ts";
 import { ChangeLedger } from "./changes.ts";
-import { isWithdrawnInVain, type Question, questionNamed } from "./question.ts";
+import { isWithdrawnInVain, type Question, questionNamed, questionOf } from "./question.ts";
 import type { QuotaModel } from "./quotas.ts";
 
 /** How a call ended for its client. */
@@ -234,6 +234,8 @@ export class Ledger {
   answered(name: string, answer: unknown): void {
     const text = JSON.stringify(answer);
     if (text.includes("intruded")) this.find(`${name} was answered with ${text}`);
+    const answered = questionOf(answer) ?? name;
+    if (answered !== name) this.find(`${name} got the answer to ${answered}`);
     const question = this.question(name);
     question.hasResult ||= (answer as Json | undefined)?.["result"] !== undefined;
     if ((question.answers += 1) > 1) this.find(`${name} was answered ${question.answers} times`);

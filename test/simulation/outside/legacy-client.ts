@@ -7,7 +7,7 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Door } from "./door.ts";
 import type { Ledger } from "./ledger.ts";
-import { questionIn } from "./question.ts";
+import { answerTo, questionIn } from "./question.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { LegacySession, readMessages, type ReadResult } from "./legacy-session.ts";
 import { LegacySubscriber } from "./legacy-subscriber.ts";
@@ -274,7 +274,7 @@ export class LegacyClient extends Actor {
     this.#ledger.shown(question);
     this.#ledger.has({ kind: "question", client: this.name, id });
     await this.sleep(this.upTo(500));
-    const result = { action: "accept", content: { value: "yes" } };
+    const result = answerTo(question);
     for (let tries = 0; tries < 20; tries += 1) {
       try {
         const { status } = await this.#session.post({ jsonrpc: "2.0", id, result });

@@ -43,11 +43,36 @@ interface Stream {
   reader: ReadableStreamDefaultController<Uint8Array> | undefined;
 }
 
+/** What waits for answers: a server counts its requests in each session, and those without sessions together. */
+class Questions {
+  readonly #waiting: ((answer: Json) => void)[] = [];
+
+  ask(): { readonly id: number; readonly answer: Promise<Json> } {
+    const { promise: answer, resolve } = Promise.withResolvers<Json>();
+    return { id: this.#waiting.push(resolve) - 1, answer };
+  }
+
+  take(answer: Json): void {
+    this.#waiting[answer["id"] as number]?.(answer);
+  }
+}
+
 interface Session {
+  readonly questions: Questions;
   /** What its client has subscribed to. */
   readonly uris: Set<string>;
   /** The stream that belongs to no request. */
   standalone: Stream | undefined;
+}
+
+/** Where a call runs. */
+interface Place {
+  readonly stream: Stream;
+  readonly questions: Questions;
+}
+
+function newSession(): Session {
+  return { questions: new Questions(), uris: new Set(), standalone: undefined };
 }
 
 const encoder = new TextEncoder();
@@ -59,7 +84,7 @@ export class LegacyServer extends Actor {
   readonly changing: Changing;
   readonly #sessions = new Map<string, Session>();
   readonly #streams = new Map<string, Stream>();
-  readonly #answers = new Map<string, (answer: Json) => void>();
+  readonly #questions = new Questions();
 
   constructor(world: World, name: string, habits: LegacyServerHabits, ledger: Ledger) {
     super(world, name);
@@ -101,7 +126,7 @@ export class LegacyServer extends Actor {
   /** The stream is the session: it ends with it. */
   #openSse(): Response {
     const stream = this.#newStream(`sse-${this.world.scheduler.number("session")}`);
-    this.#sessions.set(stream.name, { uris: new Set(), standalone: stream });
+    this.#sessions.set(stream.name, { ...newSession(), standalone: stream });
     const response = this.#open(stream, 0, () => this.#sessions.delete(stream.name));
     const endpoint = `event: endpoint\ndata: /sse?session=${stream.name}\n\n`;
     stream.reader?.enqueue(encoder.encode(endpoint));
@@ -114,7 +139,9 @@ export class LegacyServer extends Actor {
     const message = (await request.json()) as Json;
     const stream = session.standalone;
     this.note(`gets ${JSON.stringify(message)}`);
-    if (message["method"] === "tools/call") void this.#work(message, stream, request);
+    const { questions } = session;
+    if (message["method"] === "tools/call")
+      void this.#work(message, { stream, questions }, request);
     else {
       const reply =
         message["method"] === "initialize"
@@ -149,7 +176,7 @@ export class LegacyServer extends Actor {
   /** @returns the answer to a request. */
   #reply(message: Json, session: Session | undefined): Json | undefined {
     const { id, method, params = {} } = message;
-    if (method === undefined) this.#answers.get(id as string)?.(message);
+    if (method === undefined) (session?.questions ?? this.#questions).take(message);
     if (method === undefined || id === undefined) return undefined;
     const { uri = "" } = params as { readonly uri?: string };
     if (method === "resources/subscribe") session?.uris.add(uri);
@@ -174,7 +201,7 @@ export class LegacyServer extends Actor {
     const headers: Record<string, string> = {};
     if (this.habits.hasSessions) {
       const session = `${this.name}-${this.world.scheduler.number("session")}`;
-      this.#sessions.set(session, { uris: new Set(), standalone: undefined });
+      this.#sessions.set(session, newSession());
       headers["mcp-session-id"] = session;
     }
     return IsolateResponse.json(this.#introduction(message), { headers });
@@ -238,28 +265,27 @@ export class LegacyServer extends Actor {
     const stream = this.#newStream(`call-${this.world.scheduler.number("call stream")}`);
     const response = this.#open(stream, 0);
     if (this.habits.primes) this.#emit(stream, "");
-    void this.#work(message, stream, request);
+    const session = this.#sessions.get(request.headers.get("mcp-session-id") ?? "");
+    const questions = session?.questions ?? this.#questions;
+    void this.#work(message, { stream, questions }, request);
     return response;
   }
 
-  #work({ id, params }: Json, stream: Stream, request: Request): Promise<void> {
+  #work({ id, params }: Json, place: Place, request: Request): Promise<void> {
     const { arguments: work, _meta } = params as { arguments: Work; _meta?: Json };
     this.#ledger.ran(work.call, connectionOf(request));
-    return this.#run({ id, work, token: _meta?.["progressToken"], stream });
+    return this.#run({ id, work, token: _meta?.["progressToken"], ...place });
   }
 
-  async #run(run: {
-    readonly id: unknown;
-    readonly work: Work;
-    readonly token: unknown;
-    readonly stream: Stream;
-  }): Promise<void> {
+  async #run(
+    run: Place & { readonly id: unknown; readonly work: Work; readonly token: unknown },
+  ): Promise<void> {
     const { id, work, token, stream } = run;
     const { call, events } = work;
     const askAt = placeOfQuestion(this.habits.asks, events, this.world.random);
     for (let count = 0; count <= events; count += 1) {
       await this.sleep(this.upTo(this.habits.pauseMs));
-      if (count === askAt) await this.#ask(call, stream);
+      if (count === askAt) await this.#ask(call, run);
       lieNowAndThen(this.habits, this.world.random, (lie) => this.#emit(stream, lie));
       if (this.habits.letsPoll && this.world.random.chance(0.2)) this.#close(stream);
       if (count === events) break;
@@ -276,10 +302,9 @@ export class LegacyServer extends Actor {
     if (stream.isOver) this.#close(stream);
   }
 
-  async #ask(call: string, stream: Stream): Promise<void> {
+  async #ask(call: string, { stream, questions }: Place): Promise<void> {
     const { name } = this.#ledger.question(`${call}?`);
-    const id = `q-${this.world.scheduler.number("question")}`;
-    const answer = new Promise<Json>((resolve) => this.#answers.set(id, resolve));
+    const { id, answer } = questions.ask();
     this.#emit(stream, { jsonrpc: "2.0", id, method: "elicitation/create", params: formOf(name) });
     this.#ledger.answered(name, await answer);
   }

@@ -4,7 +4,7 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Door } from "./door.ts";
 import type { Ledger } from "./ledger.ts";
-import { questionIn } from "./question.ts";
+import { answerTo, questionIn } from "./question.ts";
 import { sendModern } from "./modern-request.ts";
 import { ModernSubscriber } from "./modern-subscriber.ts";
 import type { ServerFacts } from "./server-facts.ts";
@@ -120,11 +120,11 @@ export class ModernClient extends Actor {
       else this.#ledger.shownAgain(question);
     }
     await this.sleep(this.upTo(500));
-    const answer = { action: "accept", content: { value: "yes" } };
-    return {
-      requestState,
-      inputResponses: Object.fromEntries(asked.map(([key]) => [key, answer])),
-    };
+    const answers = asked.map(([key, { params }]) => [
+      key,
+      answerTo(questionIn(params["message"])),
+    ]);
+    return { requestState, inputResponses: Object.fromEntries(answers) as Json };
   }
 
   /** @returns `undefined` when the connection broke before the reply. */

@@ -31,6 +31,16 @@ export function formOf(name: string): Json {
   return { message: name, requestedSchema };
 }
 
+/** @returns the answer to a form, which names its question. */
+export function answerTo(name: string): Json {
+  return { action: "accept", content: { value: name } };
+}
+
+/** @returns the question that the answer names; `undefined` for an error of the gateway. */
+export function questionOf(answer: unknown): string | undefined {
+  return /"value":"([^"]*)"/.exec(JSON.stringify(answer) ?? "")?.[1];
+}
+
 /** @returns the result of 2026-07-28 by which a server asks in the call of this name. */
 export function inputRequired(call: string): Json {
   const params = { mode: "form", ...formOf(`${call}?`) };
@@ -45,5 +55,5 @@ export function isWithdrawnInVain({ hasResult, isWithdrawn, isRepeated }: Questi
 
 /** At an endpoint of several servers, the gateway says who asks. */
 export function questionIn(message: unknown): string {
-  return String(message).replace(/^\[\w+\] /, "");
+  return String(message).replace(/^\[[\w-]+\] /, "");
 }

@@ -7,7 +7,7 @@ import type { World } from "../platform/world.ts";
 import { Actor, type Json } from "./actor.ts";
 import type { Door } from "./door.ts";
 import type { Ledger } from "./ledger.ts";
-import { questionIn } from "./question.ts";
+import { answerTo, questionIn } from "./question.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { eventReader } from "./sse.ts";
 
@@ -154,7 +154,7 @@ export class SseClient extends Actor {
   async #answer(session: Session, id: unknown, question: string): Promise<void> {
     this.#ledger.shown(question);
     await this.sleep(this.upTo(500));
-    const result = { action: "accept", content: { value: "yes" } };
+    const result = answerTo(question);
     while (!session.isOver) {
       try {
         const { status } = await this.#post(session, { id, result });
