@@ -209,17 +209,6 @@ export const DELIBERATE: readonly Fault[] = [
     ],
   },
   {
-    name: "an answer of a later life goes to whatever session its server has now",
-    area: "sessions",
-    edits: [
-      {
-        file: "src/upstream/legacy/connection.ts",
-        find: "const isOfAnother = session !== undefined && session !== current;",
-        replace: "const isOfAnother = false && session !== current;",
-      },
-    ],
-  },
-  {
     name: "streams that have ended are not pushed out",
     area: "sessions",
     edits: [
