@@ -92,7 +92,7 @@ const BETWEEN_MS = 30_000;
 const REFUSED_MS = 60_000;
 /**
  * A credential of this age that is refused again after a rest may have ended: not every authorization server
- * says when it does. A younger one would not be the last that such a server refuses.
+ * says when it does. A server that refuses a younger one would refuse the next one, too.
  */
 const OLD_MS = 10 * MINUTE_MS;
 /** A token that arrives with no more than this has ended when it is used: no clock renews it. */

@@ -237,7 +237,7 @@ export class Connecting {
   /**
    * Nothing of the answer is looked at before its tokens are written.
    *
-   * @returns `undefined` when the account was ended meanwhile, as one that had been there.
+   * @returns `undefined` when the account was ended meanwhile.
    */
   async #keep(
     { slug, person, ends }: Pick<FinishRequest, "slug" | "person"> & { readonly ends: number },

@@ -124,7 +124,7 @@ export class InterestRegistry {
     const remove: Topic[] = [];
     for (const topic of doubtful) {
       if (!subscriptions.isWanted({ slug, topic })) remove.push(topic);
-      // It may have been away meanwhile, and so may have been the feed, with all that it had promised.
+      // Nobody may have wanted the topic meanwhile, and the feed may have lost what it had promised.
       else add.push(topic);
     }
     for (const topic of remove) {

@@ -2,6 +2,8 @@
 
 import { describe, inject, test } from "vitest";
 
+import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
+import type { UsableCredential } from "../../../../src/upstream/credentials.ts";
 import type { VendorReaction } from "../../../support/vendor/script.ts";
 import { parametersOf, Vendor } from "../../../support/vendor/vendor.ts";
 import { beginAt, connectAt, oauth, usable, type VendorWorld, withVendor } from "./vendor-world.ts";
@@ -21,6 +23,13 @@ const busy = (seconds: number): VendorReaction => ({
 });
 
 const error = (code: string): VendorReaction => ({ status: 400, body: { error: code } });
+
+/** Connects an account whose server refuses its first token. @returns the second one. */
+async function renewedAt(vault: VaultService): Promise<UsableCredential> {
+  await connectAt(vault);
+  const refused = usable(await vault.credential(S));
+  return usable(await vault.credential({ ...S, refused }));
+}
 
 describe("U47 a refresh that was not processed", () => {
   test.for<[string, VendorReaction, number]>([
@@ -284,9 +293,7 @@ describe("a token", () => {
     withVendor({}, async (world) => {
       const { vendor } = world;
       const vault = world.life();
-      await connectAt(vault);
-      const first = usable(await vault.credential(S));
-      const second = usable(await vault.credential({ ...S, refused: first }));
+      const second = await renewedAt(vault);
       expect(second.generation).toBe(2);
       const need = { need: "connect", reason: "refused" };
       expect(await vault.credential({ ...S, refused: second })).toMatchObject(need);
@@ -301,10 +308,7 @@ describe("a token", () => {
     withVendor({}, async (world) => {
       const { vendor } = world;
       const vault = world.life();
-      await connectAt(vault);
-      const first = usable(await vault.credential(S));
-      const second = usable(await vault.credential({ ...S, refused: first }));
-      await vault.credential({ ...S, refused: second });
+      await vault.credential({ ...S, refused: await renewedAt(vault) });
       world.wait(599);
       const young = usable(await vault.credential(S));
       expect(await vault.credential({ ...S, refused: young })).toMatchObject({ reason: "refused" });

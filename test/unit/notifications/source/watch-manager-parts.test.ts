@@ -90,6 +90,24 @@ describe("an interest", () => {
       expect([...new TopicInterest(sql).branchesOf("tools")]).toEqual([1]);
     });
   });
+
+  test("is promised until a later answer says that it is not", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      const wanted = new TopicInterest(sql);
+      for (const branch of [1, 2]) {
+        wanted.ask(branch, "tools");
+        wanted.answer(branch, "tools", "promised");
+      }
+      // Asking again for what is promised does not put it in doubt.
+      wanted.ask(1, "tools");
+      expect(wanted.isPromised("tools")).toBe(true);
+      for (const branch of [1, 2]) wanted.answer(branch, "tools", "unpromised");
+      for (const found of [wanted, new TopicInterest(sql)]) {
+        expect([found.isPromised("tools"), found.countAtStake]).toEqual([false, 0]);
+        expect([...found.branchesOf("tools")]).toEqual([1, 2]);
+      }
+    });
+  });
 });
 
 function counts(of: TopicInterest): readonly number[] {

@@ -9,6 +9,11 @@ import { type Answer, bodyOf, bytesOf, failureOf, fakeTarget, html, json } from 
 import { EVENTS, handshake, sseServer } from "./legacy-servers.ts";
 
 const { signal: never } = new AbortController();
+const CLIENT = {
+  revision: "2025-06-18",
+  capabilities: {},
+  clientInfo: { name: "c", version: "1" },
+} as const;
 const QUESTION = { jsonrpc: "2.0", id: 0, method: "elicitation/create", params: { message: "?" } };
 const REPLY = { result: { action: "accept" } };
 
@@ -52,7 +57,7 @@ async function askedAt(hasSessions: boolean): Promise<Asked> {
   const open = (saved?: SavedConnection): LegacyConnection =>
     new LegacyConnection({
       ...{ target, unsolicited: peer, save: (state) => void states.push(state), saved },
-      client: { revision: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } },
+      client: CLIENT,
     });
   await failureOf(open().request({ method: "tools/call", params: { name: "a" } }, peer, never));
   const [saved] = states;
@@ -95,7 +100,7 @@ describe("an answer of a later life", () => {
     const connection = new LegacyConnection({
       ...{ target, save: () => undefined },
       unsolicited: { notify: () => Promise.resolve(), ask: () => Promise.resolve(REPLY) },
-      client: { revision: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } },
+      client: CLIENT,
     });
     await connection.open();
     expect(await connection.answer(resumeToken, REPLY)).toBe(true);
