@@ -9,7 +9,7 @@ import {
   type OpenedServer,
   type OpenedServers,
 } from "../src/config/registry/join-servers.ts";
-import { LiveServers } from "../src/config/registry/live-servers.ts";
+import { LiveServers, SERVED_WITHIN_MS } from "../src/config/registry/live-servers.ts";
 import { openSecrets } from "../src/config/registry/secret-seal.ts";
 import { settleWithin } from "../src/lib/time-out.ts";
 import type {
@@ -104,7 +104,8 @@ async function readServers(known: number | undefined): Promise<OpenedServers | u
   const text = await registryByClock(env).addedServers(known);
   if (text === undefined) return undefined;
   const state = JSON.parse(text) as AddedServers;
-  return { ...state, servers: await Promise.all(state.servers.map(opened)) };
+  const settledAt = Date.now() + SERVED_WITHIN_MS - (state.ageMs ?? Infinity);
+  return { ...state, settledAt, servers: await Promise.all(state.servers.map(opened)) };
 
   async function opened(server: Revised<AddedServer>): Promise<OpenedServer> {
     // A server without secrets needs no key, which may have to be asked for.

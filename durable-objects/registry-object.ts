@@ -51,7 +51,7 @@ export class RegistryObject extends DurableObject<Env> {
     const limits = loaded.ok ? loaded.config.limits : defaultLimits();
     this.#lifeMs = limits.sessionDays * DAY_MS;
     this.#owner = new OwnerCode(ctx.storage.kv);
-    this.#servers = new ServerRows(ctx.storage.kv);
+    this.#servers = new ServerRows(ctx.storage.kv, Date.now);
   }
 
   /**
@@ -130,7 +130,9 @@ export class RegistryObject extends DurableObject<Env> {
    */
   addedServers(known?: number): string | undefined {
     const rows = this.#servers;
-    return rows.version === known ? undefined : JSON.stringify(rows.all());
+    if (rows.version === known) return undefined;
+    const { ageMs } = rows;
+    return JSON.stringify({ ...rows.all(), ...(Number.isFinite(ageMs) && { ageMs }) });
   }
 
   /** @param servers a list of `AddedServer`. */

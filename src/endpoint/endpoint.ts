@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly plain?: string | undefined;
   /** Of the store of added servers. */
   readonly version?: number | undefined;
+  /** From when on every isolate serves this version, in milliseconds since 1970. */
+  readonly settledAt?: number | undefined;
   /** What administrators read about entries that are not served as written; nothing at `/mcp/<slug>`. */
   readonly notices?: readonly EntryNotice[];
 }
@@ -30,6 +32,8 @@ export interface Configured {
 interface AddedPart {
   /** Of the store that they are in. */
   readonly version: number;
+  /** From when on every isolate serves this version, in milliseconds since 1970. */
+  readonly settledAt: number;
   /** There are any, if only paused ones. */
   readonly isAny: boolean;
   /**
@@ -70,9 +74,10 @@ function pick(configured: Configured, slug: string | undefined): Picked {
 function pickOne({ servers, notices, added }: Configured, slug: string): Picked {
   const server = servers.get(slug);
   if (server !== undefined) {
+    const { version, settledAt } = added ?? {};
     return {
       kind: "endpoint",
-      endpoint: { servers: [server], isMerged: false, keepsNames: true, version: added?.version },
+      endpoint: { servers: [server], isMerged: false, keepsNames: true, version, settledAt },
     };
   }
   const state = notices.filter(isServable).find((notice) => notice.slug === slug)?.state;
@@ -97,6 +102,7 @@ function pickAll(configured: Configured): Picked {
     keepsNames: false,
     plain: added?.plain,
     version: added?.version,
+    settledAt: added?.settledAt,
     notices,
   };
   return { kind: "endpoint", endpoint };

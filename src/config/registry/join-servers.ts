@@ -25,7 +25,9 @@ export interface OpenedServer {
   readonly secrets: Readonly<Record<string, string>> | undefined;
 }
 
-export interface OpenedServers extends Omit<AddedServers, "servers"> {
+export interface OpenedServers extends Omit<AddedServers, "servers" | "ageMs"> {
+  /** From when on every isolate serves them, in milliseconds since 1970. */
+  readonly settledAt: number;
   readonly servers: readonly OpenedServer[];
 }
 
@@ -80,7 +82,8 @@ export class JoinedConfig {
     this.#narrow(state, servers, notices);
     const [only, second] = slugsOf(base);
     const plain = second === undefined ? only : undefined;
-    const added = { version: state.version, isAny: serving.length > 0, plain };
+    const { version, settledAt } = state;
+    const added = { version, settledAt, isAny: serving.length > 0, plain };
     return { ...base, servers, notices, added };
   }
 

@@ -17,6 +17,9 @@ const USABLE_MS = 10_000;
 const PATIENCE_MS = 1000;
 const POLL_MS = 10;
 
+/** By then, every isolate serves a change, unless the registry cannot be reached. */
+export const SERVED_WITHIN_MS = USABLE_MS + PATIENCE_MS;
+
 export interface LiveServersOptions<State> {
   /** @param known the version that is known. @returns `undefined` when that is the newest. */
   readonly read: (known: number | undefined) => Promise<State | undefined>;

@@ -21,6 +21,7 @@ export interface RowStore {
 }
 
 const VERSION = "serversVersion";
+const CHANGED_AT = "serversChangedAt";
 const SERVER = "server ";
 const SWITCH = "switch ";
 
@@ -34,13 +35,23 @@ type Row<Value> = Revised<Value> & { readonly place: number };
 
 export class ServerRows {
   readonly #store: RowStore;
+  readonly #now: () => number;
 
-  constructor(store: RowStore) {
+  /** @param now milliseconds since 1970. */
+  constructor(store: RowStore, now: () => number) {
     this.#store = store;
+    this.#now = now;
   }
 
   get version(): number {
     return (this.#store.get(VERSION) ?? 0) as number;
+  }
+
+  /** The time since the last change, in milliseconds; `Infinity` without any, and of one by an earlier version. */
+  get ageMs(): number {
+    const passed = this.#now() - ((this.#store.get(CHANGED_AT) ?? -Infinity) as number);
+    // A clock that was set back says nothing of when it was.
+    return Math.max(passed, 0);
   }
 
   all(): AddedServers {
@@ -144,6 +155,7 @@ export class ServerRows {
   #next(): number {
     const version = this.version + 1;
     this.#store.put(VERSION, version);
+    this.#store.put(CHANGED_AT, this.#now());
     return version;
   }
 }

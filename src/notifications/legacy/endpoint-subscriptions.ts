@@ -335,7 +335,10 @@ export class EndpointSubscriptions {
           this.#isLate ||= this.#wanted.hasNoPromise;
         }
         const isNoted = this.#wanted.noteAccounts(accounts);
-        const moved = this.#wanted.changeAccounts(accounts);
+        const moved = [
+          ...this.#wanted.changeAccounts(accounts),
+          ...this.#wanted.returned(honoured ?? {}),
+        ];
         const late = this.#isLate ? this.#wanted.lists() : [];
         if (late.length > 0) this.#isLate = false;
         const isMoved = moved.length > 0;

@@ -34,6 +34,8 @@ export interface SavedWanted {
   readonly alone?: readonly string[];
   /** By server, the key of the account through which it last announced anything; earlier versions had none. */
   readonly accounts?: Readonly<Record<string, string>>;
+  /** The servers of resources here that the endpoint does not have at the moment; earlier versions had none. */
+  readonly away?: readonly string[];
 }
 
 /** The endpoint gets and loses the servers that its person publishes. */
@@ -53,6 +55,7 @@ export class SessionSubscriptions {
    */
   readonly #alone: Map<string, boolean>;
   readonly #accounts: Map<string, string>;
+  readonly #away: Set<string>;
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
   #listens: boolean;
   #isListeningSaved: boolean;
@@ -64,21 +67,40 @@ export class SessionSubscriptions {
     this.#isListeningSaved = this.#listens;
     this.#alone = new Map(saved?.alone?.map((uri) => [uri, true]));
     this.#accounts = new Map(Object.entries(saved?.accounts ?? {}));
+    this.#away = new Set(saved?.away);
     // The configuration may have changed since.
     this.serversChanged();
     this.#asks = new Set(saved?.asks);
     if (saved?.lists !== undefined) this.#lists = new Map(Object.entries(saved.lists));
   }
 
-  /** Forgets the resources of servers that are gone, or hidden. @returns whether there were any. */
+  /**
+   * Forgets the resources that are hidden now, and keeps those of servers that are gone: an operator may have paused
+   * one, and whoever was granted a subscription there is not told that it is over.
+   *
+   * @returns whether there was anything to forget, or to note.
+   */
   serversChanged(): boolean {
     const { endpoint } = this.#scope;
-    const gone = [...this.#uris].filter(([uri, slug]) => {
+    let isChanged = false;
+    for (const [uri, slug] of this.#uris) {
       const server = serverOf(endpoint, slug);
-      return server === undefined || !mayKeep(server.resources, uri);
-    });
-    for (const [uri] of gone) this.delete(uri);
-    return gone.length > 0;
+      if (server !== undefined && mayKeep(server.resources, uri)) continue;
+      isChanged ||= server !== undefined || !this.#away.has(slug);
+      if (server === undefined) this.#away.add(slug);
+      else this.delete(uri);
+    }
+    return isChanged;
+  }
+
+  /**
+   * @param honoured the topics that the servers will announce.
+   * @returns the resources of servers that are back: what changed there meanwhile, nobody knows.
+   */
+  returned(honoured: Interests): readonly Topic[] {
+    const back = [...this.#away].filter((slug) => Object.hasOwn(honoured, slug));
+    for (const slug of back) this.#away.delete(slug);
+    return back.flatMap((slug) => this.urisOf(slug).map(topicOf));
   }
 
   get uriCount(): number {
@@ -119,7 +141,9 @@ export class SessionSubscriptions {
     const slug = this.#uris.get(uri);
     this.#uris.delete(uri);
     this.#alone.delete(uri);
-    if (slug !== undefined && !this.#hasTopicsAt(slug)) this.#accounts.delete(slug);
+    if (slug === undefined) return;
+    if (!this.#hasTopicsAt(slug)) this.#accounts.delete(slug);
+    if (this.urisOf(slug).length === 0) this.#away.delete(slug);
   }
 
   /**
@@ -248,8 +272,10 @@ export class SessionSubscriptions {
     return JSON.stringify([...this.#lists]) !== before;
   }
 
+  /** Those of servers that the endpoint has. */
   get uris(): readonly string[] {
-    return [...this.#uris.keys()];
+    const { endpoint } = this.#scope;
+    return [...this.#uris].flatMap(([uri, slug]) => (serverOf(endpoint, slug) ? [uri] : []));
   }
 
   urisOf(slug: string): string[] {
@@ -293,6 +319,7 @@ export class SessionSubscriptions {
       ...(this.#asks.size > 0 && { asks: [...this.#asks] }),
       ...(this.#alone.size > 0 && { alone: [...this.#alone.keys()] }),
       ...(this.#accounts.size > 0 && { accounts: Object.fromEntries(this.#accounts) }),
+      ...(this.#away.size > 0 && { away: [...this.#away] }),
     };
   }
 }

@@ -27,6 +27,7 @@ import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { retry } from "../../lib/retry.ts";
+import { sleep } from "../../lib/sleep.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { SERVERS_KEY } from "../../upstream/server-key.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
@@ -124,6 +125,14 @@ async function sendChanges(
       if (deduplicator.isNew(topic, "own")) queue.add(topic);
     };
     listenInSessions(subscription, context, capabilities, onChange, over.signal);
+    // An isolate that did not know these servers yet may have answered for the lists meanwhile.
+    const unsettledMs = (endpoint.settledAt ?? 0) - Date.now();
+    if (unsettledMs > 0) {
+      const settled = sleep(unsettledMs, over.signal).then(() => {
+        for (const list of subscription.lists) queue.add(list);
+      });
+      settled.catch(() => undefined); // the listener has gone
+    }
     await follow();
     for (;;) {
       const event = await connection.next();

@@ -6,6 +6,7 @@ import { type Laptop, PUBLISHED } from "../outside/laptop.ts";
 import type { Ledger } from "../outside/ledger.ts";
 import { ModernClient } from "../outside/modern-client.ts";
 import type { ServerFacts } from "../outside/server-facts.ts";
+import { TOOL } from "../outside/tool.ts";
 import type { World } from "../platform/world.ts";
 
 const SLUG = `my-${PUBLISHED}`;
@@ -25,7 +26,7 @@ export function publishedFacts(
   return {
     ...usual,
     ...{ name: SLUG, prefix: `${SLUG}__`, isKept: false, uris, tools },
-    ...{ comesAndGoes: true, announcesLists: true },
+    ...{ comeAndGo: [`${SLUG}__${TOOL.name}`], announcesLists: true },
     isModern: laptops.some(({ habits }) => habits.era === "modern"),
     isReady: () =>
       laptops.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),

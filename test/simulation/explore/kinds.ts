@@ -6,7 +6,7 @@ import type { Plan } from "./plan.ts";
 export type Pair = readonly [string, string];
 
 export function pairsOf(plan: Plan): readonly Pair[] {
-  const { clients, servers, holders = [], laptops, vendor } = plan;
+  const { clients, servers, holders = [], laptops, operator, vendor } = plan;
   const calls = clients.flatMap((client): Pair[] => {
     const server = servers[client.server];
     if (laptops !== undefined) return [[clientKind(client), "published"]];
@@ -16,7 +16,9 @@ export function pairsOf(plan: Plan): readonly Pair[] {
     "a person's account",
     `vendor, rotation ${vendor?.rotation}`,
   ]);
-  return [...calls, ...uses];
+  const kind = operator?.adds === true ? "an added server" : "a server of MCP_SERVERS";
+  const changes = operator === undefined ? [] : [["an operator", kind] as const];
+  return [...calls, ...uses, ...changes];
 }
 
 function clientKind(client: Plan["clients"][number]): string {

@@ -13,8 +13,10 @@ import { LegacyClient } from "../outside/legacy-client.ts";
 import { LegacyServer } from "../outside/legacy-server.ts";
 import { ModernClient } from "../outside/modern-client.ts";
 import { ModernServer } from "../outside/modern-server.ts";
+import { Operator } from "../outside/operator.ts";
 import type { ServerFacts } from "../outside/server-facts.ts";
 import { SseClient } from "../outside/sse-client.ts";
+import { TOOL } from "../outside/tool.ts";
 import { Vendor } from "../outside/vendor.ts";
 import type { World } from "../platform/world.ts";
 import { publishedFacts } from "./calls-of-published.ts";
@@ -34,6 +36,7 @@ export class Parties {
   readonly clients: readonly Client[];
   readonly holders: readonly AccountHolder[];
   readonly vendor: Vendor | undefined;
+  readonly #operator: Operator | undefined;
   readonly #intruders: readonly Intruder[];
   readonly #plan: Plan;
   readonly #world: World;
@@ -54,6 +57,7 @@ export class Parties {
       const parts = { door: this.doorOf(habits.person), changing: this.#filesOf(habits.person) };
       return new Laptop(world, `laptop${index}`, habits, { ledger, ...parts });
     });
+    this.#operator = this.#makeOperator();
     this.clients = plan.clients.map((habits, index) => this.#client(`client${index}`, habits));
     this.vendor =
       plan.vendor === undefined
@@ -77,8 +81,9 @@ export class Parties {
   }
 
   /** Those who have something to do, and come to an end. */
-  get busy(): readonly (Client | AccountHolder)[] {
-    return [...this.clients, ...this.holders];
+  get busy(): readonly (Client | AccountHolder | Operator)[] {
+    const operator = this.#operator;
+    return [...this.clients, ...this.holders, ...(operator === undefined ? [] : [operator])];
   }
 
   doorOf(person?: number): Door {
@@ -96,7 +101,7 @@ export class Parties {
     for (const { context } of this.#guests) context.end();
   }
 
-  get #guests(): readonly (Client | AccountHolder | Laptop | Intruder)[] {
+  get #guests(): readonly (Client | AccountHolder | Operator | Laptop | Intruder)[] {
     return [...this.busy, ...this.laptops, ...this.#intruders];
   }
 
@@ -133,24 +138,46 @@ export class Parties {
   /** @param owner of the account that the client's calls need. */
   #usualFacts({ name, habits, isKept }: Server, owner: string): ServerFacts {
     const { servers } = this;
+    const operator = this.#operator;
     const { faults, login } = this.#plan;
     // A server may forget, and so may the gateway, by a clock that says that the time for it has come.
     const mayForget = faults.some(({ kind }) => kind === "server" || kind === "clock");
     const isModern = habits.era === "modern";
     const holdersOf = (): readonly AccountHolder[] =>
       this.holders.filter((each) => each.name === owner);
+    const named = login === undefined && operator === undefined ? [] : servers;
     return {
-      ...{ name, isModern, prefix: servers.length === 1 ? "" : `${name}__` },
-      // An account may be gone when a stream is taken up.
-      isKept: isKept && !mayForget && login === undefined,
-      isReady: () => holdersOf().every(({ isConnected }) => isConnected),
+      ...{ name, isModern, prefix: this.#prefixOf(name) },
+      // An account, or a server, may be gone when a stream is taken up.
+      isKept: isKept && !mayForget && login === undefined && operator?.of !== name,
+      isReady: () =>
+        holdersOf().every(({ isConnected }) => isConnected) && operator?.isReady !== false,
       uris: servers.flatMap(({ changing }) => changing.uris),
-      ...{ tools: TOOLS, comesAndGoes: login !== undefined },
+      tools: TOOLS,
+      comeAndGo: named.map((each) => `${this.#prefixOf(each.name)}${TOOL.name}`),
       announcesLists: servers.length > 1 || isModern || login !== undefined,
       isDone: () =>
         servers.every(({ changing }) => changing.isDone) &&
-        holdersOf().every((each) => each.isDone),
+        holdersOf().every((each) => each.isDone) &&
+        operator?.isDone !== false,
     };
+  }
+
+  /** Before the names of a server's tools: one that is alone in `MCP_SERVERS` keeps its own names. */
+  #prefixOf(name: string): string {
+    const configured = this.servers.filter((each) => !this.#isAdded(each.name));
+    return configured.length === 1 && configured[0]?.name === name ? "" : `${name}__`;
+  }
+
+  #isAdded(name: string): boolean {
+    return this.#operator?.habits.adds === true && this.#operator.of === name;
+  }
+
+  #makeOperator(): Operator | undefined {
+    const { operator } = this.#plan;
+    const server = this.servers[operator?.server ?? -1];
+    if (operator === undefined || server === undefined) return undefined;
+    return new Operator(this.#world, operator, { ledger: this.#ledger, server });
   }
 
   #makeFiles(): ReadonlyMap<number, Changing> {
@@ -192,6 +219,7 @@ export class Parties {
     // Who connects an account, or loses one, is told of everything.
     if (login !== undefined) this.#ledger.changes.gap("every");
     for (const { name, url } of this.servers) {
+      if (this.#isAdded(name)) continue;
       upstreams[name] = { url };
       if (vendor === undefined || login === undefined) continue;
       upstreams[name] = { url, auth: login, oauth: vendor.settings };

@@ -8,6 +8,7 @@ import type { SseClientHabits } from "../outside/sse-client.ts";
 import type { AccountHabits } from "../outside/account-holder.ts";
 import type { LaptopHabits } from "../outside/laptop.ts";
 import type { Login } from "../outside/guarded.ts";
+import type { OperatorHabits } from "../outside/operator.ts";
 import type { VendorHabits } from "../outside/vendor.ts";
 import { Random } from "../platform/random.ts";
 import type { IntruderHabits } from "../outside/intruder.ts";
@@ -15,6 +16,7 @@ import type { Quotas } from "../outside/quotas.ts";
 import { withAccounts } from "./guarded.ts";
 import { withHandOvers } from "./hand-overs.ts";
 import { narrowed } from "./narrowed.ts";
+import { withOperator } from "./operated.ts";
 import { type Order, orderOf } from "./orders.ts";
 import { sized } from "./sizes.ts";
 import { withSmallQuotas } from "./small-quotas.ts";
@@ -104,6 +106,8 @@ export interface Plan {
   readonly login?: Login;
   /** Clients then call what their people publish. */
   readonly laptops?: readonly LaptopHabits[];
+  /** Changes one of the servers meanwhile. */
+  readonly operator?: OperatorHabits;
   /** Without one, every lane that can go on is as likely. */
   readonly order?: Order;
   /** Of what a session keeps, where they are not as usual. */
@@ -164,6 +168,7 @@ function mixedPlanOf(seed: number): Plan {
   if (random.chance(0.1)) return withPeople(plan, random);
   if (random.chance(0.06)) return withAccounts(plan, random);
   if (random.chance(0.08)) return withPublished(plan, random);
+  if (random.chance(0.06)) return withOperator(plan, random);
   return narrowed(plan, new Random(seed * 6737 + 41));
 }
 

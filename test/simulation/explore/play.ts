@@ -168,9 +168,13 @@ function endOf({ faults }: Plan): number {
   return END_MS + HOLD_MS * most + behindMs;
 }
 
-/** What people and vendors do ends calls, though nothing is broken: a second laptop takes the name of the first. */
-function hasUpheaval({ holders = [], laptops = [], vendor }: Plan): boolean {
+/**
+ * What people, vendors and operators do ends calls, though nothing is broken: a second laptop takes the name of the
+ * first.
+ */
+function hasUpheaval({ holders = [], laptops = [], operator, vendor }: Plan): boolean {
   const owners = new Set(laptops.map(({ person }) => person));
   const hasEnds = holders.some(({ ends = 0 }) => ends > 0);
-  return hasEnds || vendor?.isBusy === true || owners.size < laptops.length;
+  const isChanged = vendor?.isBusy === true || operator !== undefined;
+  return hasEnds || isChanged || owners.size < laptops.length;
 }

@@ -24,6 +24,8 @@ function* smaller(plan: Plan): Generator<Plan> {
     if (clients.length > 1) yield { ...plan, clients: clients.toSpliced(index, 1) };
   }
   for (const index of servers.keys()) {
+    // An operator changes one of two servers.
+    if (plan.operator !== undefined) break;
     if (servers.length === 1 || clients.some(({ server }) => server === index)) continue;
     const moved = clients.map((client) => ({
       ...client,
@@ -37,6 +39,9 @@ function* smaller(plan: Plan): Generator<Plan> {
   for (const index of (plan.laptops ?? []).keys()) {
     if (index > 1) yield { ...plan, laptops: plan.laptops?.toSpliced(index, 1) ?? [] };
   }
+  const { operator } = plan;
+  if (operator !== undefined && operator.changes > 0)
+    yield { ...plan, operator: { ...operator, changes: operator.changes - 1 } };
   for (const index of faults.keys()) yield { ...plan, faults: faults.toSpliced(index, 1) };
   for (const [index, fault] of faults.entries()) {
     if (fault.times > 1) yield { ...plan, faults: faults.with(index, { ...fault, times: 1 }) };

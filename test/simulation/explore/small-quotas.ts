@@ -5,7 +5,7 @@ import type { Random } from "../platform/random.ts";
 import { SAME } from "./moments.ts";
 import type { Plan } from "./plan.ts";
 
-/** Of plans that have a client of the session era, and neither accounts nor published servers. */
+/** Of plans that have a client of the session era, and neither accounts, nor published servers, nor an operator. */
 const CHANCE = 0.05;
 
 const SMALL: readonly ((random: Random) => Quotas)[] = [
@@ -17,9 +17,10 @@ const SMALL: readonly ((random: Random) => Quotas)[] = [
 ];
 
 export function withSmallQuotas(plan: Plan, random: Random): Plan {
-  const { clients, vendor, laptops } = plan;
+  const { clients, vendor, laptops, operator } = plan;
   const hasSessions = clients.some(({ era }) => era === "legacy");
-  if (!hasSessions || vendor !== undefined || laptops !== undefined) return plan;
+  const hasOthers = vendor !== undefined || laptops !== undefined || operator !== undefined;
+  if (!hasSessions || hasOthers) return plan;
   if (!random.chance(CHANCE)) return plan;
   const first = random.pick(SMALL)(random);
   const limits = random.chance(0.7) ? { ...random.pick(SMALL)(random), ...first } : first;

@@ -78,6 +78,12 @@ export class Changing {
     }
   }
 
+  /** A resource of another server is asked for here while that is not there. */
+  isForeign(method: unknown, { uri }: Json): boolean {
+    const isOfResource = method === "resources/subscribe" || method === "resources/read";
+    return isOfResource && !this.uris.includes(String(uri));
+  }
+
   get capabilities(): Json {
     return this.isAny ? { resources: { subscribe: true, listChanged: true } } : {};
   }

@@ -178,6 +178,10 @@ export class LegacyServer extends Actor {
     const { id, method, params = {} } = message;
     if (method === undefined) (session?.questions ?? this.#questions).take(message);
     if (method === undefined || id === undefined) return undefined;
+    if (this.changing.isForeign(method, params as Json)) {
+      const error = { code: -32002, message: "Resource not found" };
+      return { jsonrpc: "2.0", id, error };
+    }
     const { uri = "" } = params as { readonly uri?: string };
     if (method === "resources/subscribe") session?.uris.add(uri);
     if (method === "resources/unsubscribe") session?.uris.delete(uri);

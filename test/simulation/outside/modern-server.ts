@@ -80,7 +80,12 @@ export class ModernServer extends Actor {
       case "subscriptions/listen":
         return this.#listen(message);
       default: {
-        const fields = this.changing.answer(method, (message["params"] ?? {}) as Json);
+        const params = (message["params"] ?? {}) as Json;
+        if (this.changing.isForeign(method, params)) {
+          const error = { code: -32602, message: "Resource not found" };
+          return IsolateResponse.json({ jsonrpc: "2.0", id, error });
+        }
+        const fields = this.changing.answer(method, params);
         if (fields !== undefined) return result({ ...CACHE, ...fields });
         const error = { code: -32601, message: "Method not found" };
         return IsolateResponse.json({ jsonrpc: "2.0", id, error }, { status: 404 });
@@ -89,7 +94,10 @@ export class ModernServer extends Actor {
   }
 
   #listen({ id, params }: Json): Response {
-    const { notifications } = params as { notifications: Json };
+    const asked = (params as { notifications: Json }).notifications;
+    const uris = (asked["resourceSubscriptions"] ?? []) as readonly string[];
+    const own = uris.filter((uri) => this.changing.uris.includes(uri));
+    const notifications = { ...asked, ...(uris.length > 0 && { resourceSubscriptions: own }) };
     const _meta = { "io.modelcontextprotocol/subscriptionId": id };
     const acknowledged = {
       jsonrpc: "2.0",

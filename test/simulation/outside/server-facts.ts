@@ -11,8 +11,8 @@ export interface ServerFacts {
   readonly uris: readonly string[];
   /** The topic of the list of tools that the client is given. */
   readonly tools: string;
-  /** Its tools are in no list while it is not there, or has no account of the client's person. */
-  readonly comesAndGoes: boolean;
+  /** Tools that are in no list while their server is not there, or has no account of the client's person. */
+  readonly comeAndGo: readonly string[];
   /** The gateway promises to tell of the lists, and not only to pass on what the server says. */
   readonly announcesLists: boolean;
   /** The account that it demands is connected. */

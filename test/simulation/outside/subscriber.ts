@@ -3,7 +3,6 @@
 import type { Actor, Json } from "./actor.ts";
 import type { ChangeLedger } from "./changes.ts";
 import type { ServerFacts } from "./server-facts.ts";
-import { TOOL } from "./tool.ts";
 
 export interface SubscribeHabits {
   /** The resources it subscribes to; it also hears of the list of tools. */
@@ -94,7 +93,7 @@ interface Read {
 /** @returns what is in a result of `tools/list` or `resources/read`. */
 export function readingIn(
   result: Read,
-  { comesAndGoes, prefix }: Pick<ServerFacts, "comesAndGoes" | "prefix">,
+  { comeAndGo }: Pick<ServerFacts, "comeAndGo">,
 ): Reading | undefined {
   if (result.contents !== undefined) return numberIn(result.contents[0]?.text);
   const notes = result._meta?.["edgeway/servers"] as
@@ -102,9 +101,8 @@ export function readingIn(
     | undefined;
   // Each list of a server stands for itself: a note on another one says nothing of this.
   if (notes?.some(({ list = "tools/list" }) => list === "tools/list") === true) return "incomplete";
-  const tool = `${prefix}${TOOL.name}`;
-  if (comesAndGoes && result.tools?.some(({ name }) => name === tool) === false)
-    return "incomplete";
+  const listed = new Set(result.tools?.map(({ name }) => name));
+  if (comeAndGo.some((tool) => !listed.has(tool))) return "incomplete";
   return result.tools?.reduce((sum, { description }) => sum + numberIn(description), 0);
 }
 

@@ -3,11 +3,11 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { ServerRows } from "../../../../src/config/registry/server-rows.ts";
+import { type RowStore, ServerRows } from "../../../../src/config/registry/server-rows.ts";
 import type { AddedServer } from "../../../../src/observability/added-servers.ts";
 
-function rowsIn(kept: Map<string, unknown>): ServerRows {
-  return new ServerRows({
+function rowsIn(kept: Map<string, unknown>, now: () => number = Date.now): ServerRows {
+  const store: RowStore = {
     get: (key) => structuredClone(kept.get(key)),
     put: (key, value) => void kept.set(key, structuredClone(value)),
     delete: (key) => kept.delete(key),
@@ -15,7 +15,8 @@ function rowsIn(kept: Map<string, unknown>): ServerRows {
       [...kept]
         .filter(([key]) => key.startsWith(prefix))
         .toSorted(([one], [other]) => (one < other ? -1 : 1)),
-  });
+  };
+  return new ServerRows(store, now);
 }
 
 function server(slug: string, label = slug): AddedServer {
@@ -117,4 +118,18 @@ describe("the rows of added servers", () => {
     rows.putSwitch("a", { deniedTools: [] }, 1);
     expect(rows.all()).toEqual({ version: 2, servers: [], switches: {} });
   });
+});
+
+test("say how long ago they have changed, whatever the clock does", ({ expect }) => {
+  let now = 1000;
+  const kept = new Map<string, unknown>();
+  const rows = rowsIn(kept, () => now);
+  expect(rows.ageMs).toBe(Infinity);
+  rows.putServer(server("a"), 0);
+  now += 300;
+  expect(rowsIn(kept, () => now).ageMs).toBe(300);
+  rows.putSwitch("a", { off: true }, 0);
+  expect(rows.ageMs).toBe(0);
+  now -= 5000;
+  expect(rows.ageMs).toBe(0);
 });

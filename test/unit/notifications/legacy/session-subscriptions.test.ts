@@ -82,20 +82,24 @@ class Scene implements NewsSource {
   wanted: SavedWanted | undefined;
   inbox: SavedInbox | undefined;
   subscriptions: EndpointSubscriptions;
-  readonly #endpoint: Endpoint;
+  endpoint: Endpoint;
   #waiting: Promise<unknown>[] = [];
 
   constructor(endpoint: Endpoint = MERGED) {
-    this.#endpoint = endpoint;
+    this.endpoint = endpoint;
     this.subscriptions = this.revive();
   }
 
   /** Another life of the holder, which knows what was saved. */
   revive(): EndpointSubscriptions {
     const waitUntil = (work: Promise<unknown>): void => void this.#waiting.push(work);
+    const endpoint = (): Endpoint => this.endpoint;
     this.subscriptions = new EndpointSubscriptions({
       requestScope: {
-        ...{ endpoint: this.#endpoint, waitUntil },
+        get endpoint() {
+          return endpoint();
+        },
+        waitUntil,
         limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
       },
       source: this,
@@ -593,6 +597,79 @@ describe("while the interests of the session are replaced", () => {
     await asked;
     await scene.settle();
     expect([...scene.held].filter((topic) => topic.startsWith("ask:"))).toHaveLength(1);
+  });
+});
+
+describe("at a server that an operator takes away and gives back", () => {
+  const THERE: Endpoint = { ...MERGED, version: 1 };
+  const AWAY: Endpoint = { ...THERE, servers: [B], version: 2 };
+  const BACK: Endpoint = { ...THERE, version: 3 };
+
+  async function change(scene: Scene, endpoint: Endpoint): Promise<void> {
+    scene.endpoint = endpoint;
+    scene.subscriptions.serversChanged();
+    await scene.settle();
+  }
+
+  test.for([{ when: "in one life" }, { when: "in another life" }])(
+    "a subscription stays, and what may have changed is announced once, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Scene(THERE);
+      await scene.subscriptions.subscribe(A, { uri: "x:" });
+      await scene.listen();
+      await change(scene, AWAY);
+      expect(Object.keys(scene.asked.at(-1) ?? {})).not.toContain("a");
+      scene.delivered.length = 0;
+      if (when === "in another life") scene.revive();
+      await change(scene, BACK);
+      expect(scene.asked.at(-1)?.["a"]).toContain("uri:x:");
+      expect(scene.delivered).toEqual([...ALL_LISTS, updated("x:")]);
+      await change(scene, { ...BACK, version: 4 });
+      expect(scene.delivered.slice(4)).toEqual(ALL_LISTS);
+    },
+  );
+
+  test("what a fan-out that cannot be reached has not promised is announced later", async ({
+    expect,
+  }) => {
+    const scene = new Scene(THERE);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.listen();
+    await change(scene, AWAY);
+    scene.delivered.length = 0;
+    scene.failures = Infinity;
+    scene.endpoint = BACK;
+    scene.subscriptions.serversChanged();
+    await vi.runAllTimersAsync();
+    expect(scene.delivered).toEqual(ALL_LISTS);
+    scene.failures = 0;
+    scene.subscriptions.seen();
+    await scene.settle();
+    expect(scene.delivered).toEqual([...ALL_LISTS, updated("x:")]);
+  });
+
+  test("a subscription can be ended while the server is away", async ({ expect }) => {
+    const scene = new Scene(THERE);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.listen();
+    await change(scene, AWAY);
+    scene.delivered.length = 0;
+    scene.subscriptions.unsubscribe({ uri: "x:" });
+    expect(scene.wanted).not.toHaveProperty("away");
+    await change(scene, BACK);
+    expect(scene.delivered).toEqual(ALL_LISTS);
+  });
+
+  test("a resource that is hidden when the server is back is forgotten", async ({ expect }) => {
+    const scene = new Scene(THERE);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.listen();
+    await change(scene, AWAY);
+    scene.delivered.length = 0;
+    const narrowed = { ...A, resources: policy(undefined, ["x:*"]) };
+    await change(scene, { ...BACK, servers: [narrowed, B] });
+    expect(scene.delivered).toEqual(ALL_LISTS);
+    expect(scene.wanted?.uris).toEqual([]);
   });
 });
 

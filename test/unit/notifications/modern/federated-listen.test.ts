@@ -201,6 +201,24 @@ describe("a listener", () => {
     },
   );
 
+  test("is told of its lists again once every isolate serves the servers that were changed", async ({
+    expect,
+  }) => {
+    const endpoint = { ...BOTH_SERVERS, version: 2, settledAt: Date.now() + 10_000 };
+    const listener = new Listener(BOTH, new FakeFanOut(), 1, endpoint);
+    await vi.advanceTimersByTimeAsync(9999);
+    expect(listener.methods).toEqual([acknowledged]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(listener.methods).toEqual([acknowledged, tools, prompts]);
+    listener.hangUp();
+    const later = new Listener(BOTH, new FakeFanOut(), 1, endpoint);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(later.methods).toEqual([acknowledged]);
+    later.hangUp();
+    await settle();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("asks for no more resources than a client may subscribe to", async ({ expect }) => {
     const uris = Array.from({ length: 1500 }, (_, n) => `x:/${n}`);
     const fanOut = new FakeFanOut();

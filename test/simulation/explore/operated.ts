@@ -1,0 +1,65 @@
+/** Plans in which an operator changes one of two servers while clients use both. */
+
+import type { Random } from "../platform/random.ts";
+import type { Plan } from "./plan.ts";
+import { subscribing } from "./quiet.ts";
+
+const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
+const MOMENTS = [
+  // The registry has the change, and nobody knows it yet.
+  "putServer",
+  "putSwitch",
+  "addedServers",
+  "configured",
+  ".publish",
+  ".deliver",
+  ".watch",
+  "POST /mcp",
+  "receive",
+  "writes are confirmed",
+] as const;
+const PLACES = [
+  "RegistryObject",
+  "SessionObject",
+  "BridgeObject",
+  "FeedObject",
+  "FanOutObject",
+  "isolate",
+] as const;
+
+/** @param plan a mixture, of which an operator changes one of the first two servers. */
+export function withOperator(plan: Plan, random: Random): Plan {
+  const isChanging = random.chance(0.6);
+  const [first, second = first] = plan.servers;
+  if (first === undefined || second === undefined) return plan;
+  const servers = [first, second].map((server) => {
+    // Where there is no session, nobody can subscribe in it.
+    if (!isChanging || (server.era === "legacy" && !server.hasSessions)) return server;
+    const habits = { changes: 1 + random.below(6), changeMs: random.pick([1500, 20_000]) };
+    return server.era === "modern" ? { ...server, ...habits } : { ...server, ...habits };
+  });
+  const clients = plan.clients.map((client) => {
+    const change = { server: random.below(2), restMs: random.pick([0, 2000, 20_000]) };
+    const moved = client.era === "legacy" ? { ...client, ...change } : { ...client, ...change };
+    return isChanging ? subscribing(moved, random) : moved;
+  });
+  const kinds = FAULTS.filter(() => random.chance(0.4));
+  const count = kinds.length === 0 ? 0 : 1 + random.below(5);
+  return {
+    ...plan,
+    ...{ servers, clients },
+    operator: {
+      ...{ server: random.below(2), adds: random.chance(0.5), changes: 1 + random.below(5) },
+      pauseMs: random.pick([100, 3000, 20_000]),
+      awayMs: random.pick([0, 500, 12_000, 45_000]),
+    },
+    faults: Array.from({ length: count }, () => ({
+      kind: random.pick(kinds),
+      moment: random.pick(MOMENTS),
+      count: 1 + random.below(random.pick([5, 20])),
+      later: random.below(4),
+      times: random.pick([1, 1, 2, 5]),
+      where: random.pick(PLACES),
+    })),
+  };
+}
