@@ -158,6 +158,16 @@ export class ChangeLedger {
     return Math.max(0, ...all);
   }
 
+  /**
+   * The client takes up its stream, perhaps before the gateway knows which lists are promised to it: when it does, it
+   * announces them.
+   */
+  listensAgain(client: string): void {
+    this.#allowOneMore(
+      (each) => each.client === client && each.early === undefined && isList(each.topic),
+    );
+  }
+
   /** The client may be told of everything once more. */
   mayBeToldAgain(client: string): void {
     this.#allowOneMore((each) => each.client === client);

@@ -139,6 +139,7 @@ export class LegacyClient extends Actor {
           this.#subscriber?.listens();
           const awayMs = changes.returned(this.name);
           if (quotas?.isForgotten(awayMs) === true) changes.mayBeToldAgain(this.name);
+          if (tries > 0) changes.listensAgain(this.name);
           // It had no event id yet, or has none that is good: what it was not told, nobody can say.
           if (tries > 0 && last === undefined) this.#subscriber?.hasMissed();
           last = (await this.#readStandalone(response)).lastEventId ?? last;
