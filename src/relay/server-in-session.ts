@@ -57,6 +57,7 @@ export class ServerInSession {
   /** The log level that the client has set at this server; it holds in both eras. */
   #logLevel: string | undefined;
   #side: Side;
+  #isOver = false;
 
   constructor(options: ServerInSessionOptions) {
     const { target, saved, hasTasks, maxTools } = options;
@@ -128,6 +129,12 @@ export class ServerInSession {
   /** Describes that stream for a watch elsewhere; `undefined` when there is none to watch. */
   watched(resumeToken: string | undefined): Promise<StandaloneWatchRequest | undefined> {
     return this.#inEitherEra(async ({ session }) => session?.watched(resumeToken));
+  }
+
+  /** Ends the session at the server for good: whoever still waits opens no other, in either era. Never rejects. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.session?.close();
   }
 
   get #isFixed(): boolean {
@@ -217,6 +224,8 @@ export class ServerInSession {
       logLevel: () => logLevel() ?? this.#logLevel,
       onReopened: () => unsolicited.reopened(),
     });
+    // Nobody would end what it opens.
+    if (this.#isOver) void session.close();
     return { session };
   }
 

@@ -45,6 +45,7 @@ export class ServerSessions {
   readonly #options: ServerSessionsOptions;
   readonly #made = new Map<string, Made>();
   readonly #saved: Map<string, SavedServer>;
+  #isOver = false;
 
   constructor(options: ServerSessionsOptions) {
     this.#options = options;
@@ -62,6 +63,8 @@ export class ServerSessions {
     if (made === undefined) {
       made = { of: server, is: this.#make(server) };
       this.#made.set(slug, made);
+      // Nobody would end what it opens.
+      if (this.#isOver) void made.is.close();
     }
     return made.is;
   }
@@ -80,7 +83,13 @@ export class ServerSessions {
     }
     if (ended.length === 0) return;
     this.#options.save(Object.fromEntries(this.#saved));
-    await Promise.allSettled(ended.map(async (made) => made?.is.session?.close()));
+    await Promise.all(ended.map(async (made) => made?.is.close()));
+  }
+
+  /** The client's session is over: whoever still waits to use a server opens nothing there. Never rejects. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.all().map((server) => server.close()));
   }
 
   /** @returns `undefined` for a server that is not configured any more. */
@@ -133,7 +142,7 @@ export class ServerSessions {
   }
 
   /** Every server in use, opened or not. */
-  all(): Iterable<ServerInSession> {
+  all(): readonly ServerInSession[] {
     for (const server of this.opened()) this.at(server); // made, so that they can be closed
     return [...this.#made.values()].map(({ is }) => is);
   }

@@ -229,8 +229,7 @@ export class SessionDispatch implements Dispatch {
   }
 
   async close(): Promise<void> {
-    const closing = [...this.#servers.all()].map(({ session }) => session?.close());
-    await Promise.allSettled([...closing, this.subscriptions.end()]);
+    await Promise.allSettled([this.#servers.close(), this.subscriptions.end()]);
   }
 
   /** The servers that may send messages on their own. With several, listening opens no session. */

@@ -188,7 +188,7 @@ export class LegacyConnection {
   async listen(resumeToken: string | undefined, isWatched = false): Promise<void> {
     this.#hasListener = true;
     const connected = await this.#session.ready();
-    if (this.#hasListener && !this.#session.isClosed)
+    if (this.#hasListener && this.#session.connected === connected)
       this.#listenOn(connected, readResumeToken(resumeToken ?? "").lastEventId, isWatched);
   }
 
@@ -228,9 +228,8 @@ export class LegacyConnection {
   }
 
   /** Ends a session that was opened with this account; calls in it are lost where the server ends them. */
-  async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
-    if (this.#session.connected?.wire.accountId === accountId)
-      await this.#session.leave(credential);
+  accountEnded(ended: EndedAccount): Promise<void> {
+    return this.#session.accountEnded(ended);
   }
 
   /** @param last the credential of the session, when its account has ended. */

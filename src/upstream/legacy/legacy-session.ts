@@ -16,7 +16,7 @@ import type {
   Reply,
 } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
-import type { UsableCredential } from "../credentials.ts";
+import type { EndedAccount, UsableCredential } from "../credentials.ts";
 import { refusalOf } from "../server-message.ts";
 import { UpstreamError, type UpstreamFailure } from "../upstream-error.ts";
 import { Exchanges } from "./exchanges.ts";
@@ -64,6 +64,7 @@ export class LegacySession {
   #connected: Connected | undefined;
   #repairing: Promise<Connected> | undefined;
   #isClosed = false;
+  #ended: Pick<EndedAccount, "accountId" | "credential"> | undefined;
 
   /** @param onOpened called when a session is open and has the client's settings, before a call runs in it. */
   constructor(options: SessionOptions, onOpened: (connected: Connected) => void) {
@@ -176,6 +177,7 @@ export class LegacySession {
   async #reopen(isForgotten: boolean): Promise<Connected> {
     const { target, client, unsolicited } = this.#options;
     const accountId = target.credentials && (await target.credentials.account());
+    if (this.#isClosed) throw this.#left();
     if (isForgotten) forgetHandshake(target, client, accountId);
     const agreed = openAsAgreed(target, client, accountId, this.deliver);
     const connected = agreed === undefined ? await this.#openAnew() : this.#keep(agreed);
@@ -184,6 +186,8 @@ export class LegacySession {
     await this.#settings.restore(connected.handshake.capabilities, (call) =>
       this.#run(connected, call, peer, new AbortController().signal),
     );
+    // It was closed meanwhile, or its account has ended.
+    if (this.#connected !== connected) throw this.#left();
     this.#onOpened(connected);
     return connected;
   }
@@ -199,13 +203,19 @@ export class LegacySession {
   async shakeHands(): Promise<Connected> {
     const { target, client } = this.#options;
     const connected = await openByHandshake(target, client, this.exchanges, this.deliver);
-    if (this.#isClosed) {
-      // The connection was closed while the session was being opened.
-      await connected.wire.close();
-      throw new UpstreamError(target.slug, "lost", "was left when the session ended");
+    const { wire } = connected;
+    const ended = this.#ended?.accountId === wire.accountId ? this.#ended : undefined;
+    if (this.#isClosed || ended !== undefined) {
+      // The connection was closed, or the account has ended, while the session was being opened.
+      await wire.close(ended?.credential);
+      throw this.#left();
     }
     this.#received.clear(); // another session may give the same ids again
     return this.#keep(connected);
+  }
+
+  #left(): UpstreamError {
+    return new UpstreamError(this.#options.target.slug, "lost", "was left when the session ended");
   }
 
   /** The session is found again after a restart, from the moment that it is open. */
@@ -221,14 +231,24 @@ export class LegacySession {
     this.#options.save(saveConnection(this.#connected, logLevel, subscriptions));
   }
 
-  /** @param last the credential of the session, when its account has ended. */
+  /**
+   * Ends the session for good: whoever still waits for it opens no other.
+   *
+   * @param last the credential of the session, when its account has ended.
+   */
   async close(last?: UsableCredential): Promise<void> {
     this.#isClosed = true;
-    await this.leave(last);
+    if (last !== undefined) this.#ended = { accountId: last.accountId, credential: last };
+    await this.#leave(last);
   }
 
-  /** Ends the session at the server; the next request opens another. */
-  async leave(last?: UsableCredential): Promise<void> {
+  /** Ends the session at the server, if it is of this account, or is being opened with it; the next request opens another. */
+  async accountEnded(ended: EndedAccount): Promise<void> {
+    this.#ended = ended;
+    if (this.#connected?.wire.accountId === ended.accountId) await this.#leave(ended.credential);
+  }
+
+  async #leave(last?: UsableCredential): Promise<void> {
     this.exchanges.withdrawAllAsks();
     const connected = this.#connected;
     this.#connected = undefined;

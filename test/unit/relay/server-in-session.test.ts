@@ -135,6 +135,26 @@ describe("a server of which nothing is known", () => {
   });
 });
 
+describe("a server whose session is over", () => {
+  test("is not used in the other era, however it answers", async ({ expect }) => {
+    const world = worldOf("modern");
+    await call(world);
+    world.turn("legacy");
+    world.asked();
+    world.before = () => world.server.close();
+    expect(await call(world)).toMatchObject({ error: { data: { reason: "lost" } } });
+    expect(world.asked()).toEqual(["tools/call 400", "server/discover 400"]);
+    expect(world.saved).toEqual([{ era: "modern" }]);
+  });
+
+  test("is not used for a call that comes late", async ({ expect }) => {
+    const world = worldOf("legacy");
+    await world.server.close();
+    expect(await call(world)).toMatchObject({ error: { data: { reason: "lost" } } });
+    expect(world.asked()).toEqual([]);
+  });
+});
+
 describe("the remembered era of a server", () => {
   test.for<{ name: string; saved: SavedServer; era: "legacy" | "modern" }>([
     { name: "that it is modern", saved: { era: "modern" }, era: "modern" },

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
+import type { Interests } from "../../../../src/catalog/feeds.ts";
 import { SessionDispatch } from "../../../../src/dispatch/legacy/session-dispatch.ts";
 import {
   resumeTokenAmong,
@@ -50,6 +51,7 @@ const briefly = ({ method, body, headers }: Seen): string =>
 class Scene {
   readonly dispatch: SessionDispatch;
   readonly #seen: { readonly slug: string; readonly seen: Seen }[] = [];
+  readonly #servers: readonly Server[];
   /** The servers whose streams are open. */
   readonly #open = new Set<string>();
   readonly saved: unknown[] = [];
@@ -57,10 +59,13 @@ class Scene {
   readonly notices: [Call, string | undefined][] = [];
   newest: string | undefined;
   isDown = false;
+  /** How the fan-out answers a subscription. */
+  subscribed: () => Promise<Interests> = never;
 
   /** @param used the servers that are known from an earlier life. */
   constructor(slugs: readonly string[], used: Readonly<Record<string, SavedServer>> = {}) {
-    const [first, ...others] = slugs.map((slug) => this.#serverOf(slug)) as [Server, ...Server[]];
+    this.#servers = slugs.map((slug) => this.#serverOf(slug));
+    const [first, ...others] = this.#servers as [Server, ...Server[]];
     const isMerged = others.length > 0;
     const endpoint: Endpoint = { servers: [first, ...others], isMerged, keepsNames: !isMerged };
     const unsolicited: Unsolicited = {
@@ -74,14 +79,22 @@ class Scene {
     };
     this.dispatch = new SessionDispatch({
       requestScope: {
-        ...{ endpoint, route: "/mcp", principal: "p", limits: defaultLimits(), waitUntil: never },
+        ...{ endpoint, route: "/mcp", principal: "p", limits: defaultLimits() },
+        waitUntil: () => undefined,
         ...{ feeds: { of: never }, keys: { ring: never, ringFor: never } as never },
       },
       ...{ client: CLIENT, unsolicited, savedInbox: undefined, saveInbox: never },
-      source: { subscribe: never, replace: never, unsubscribe: () => Promise.resolve() },
+      source: {
+        ...{ subscribe: () => this.subscribed(), replace: never },
+        unsubscribe: () => Promise.resolve(),
+      },
       saved: { upstreams: used },
       save: (change) => void this.saved.push(change),
     });
+  }
+
+  server(slug: string): Server {
+    return this.#servers.find((server) => server.slug === slug) ?? never();
   }
 
   /** What a server was sent since the last time; the streams that it has open now. */
@@ -286,6 +299,37 @@ describe("a single server", () => {
     expect(await dispatch.resume(undefined, new AskedPeer(), signal)).toMatchObject({
       error: { data: { upstream: "a", reason: "lost" } },
     });
+  });
+});
+
+describe("a session that is over", () => {
+  test("opens nothing for a subscription that still waits", async ({ expect }) => {
+    const scene = new Scene(["a", "b"]);
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<Interests>();
+    scene.subscribed = () => {
+      asked.resolve();
+      return answered.promise;
+    };
+    const { subscriptions } = scene.dispatch;
+    const waiting = subscriptions.subscribe(scene.server("a"), { uri: "test:/one" });
+    await asked.promise;
+    await scene.dispatch.close();
+    answered.resolve({});
+    expect(await waiting).toMatchObject({ error: { code: -32602 } });
+    expect(scene.sentTo("a")).toEqual([]);
+  });
+
+  test.for<{ name: string; act: (dispatch: SessionDispatch) => Promise<unknown> }>([
+    { name: "a notification", act: (dispatch) => dispatch.notify(progress("p")) },
+    { name: "another", act: (dispatch) => dispatch.notify({ method: "com.example/told" }) },
+    { name: "a stream", act: (dispatch) => dispatch.listen(undefined, false) },
+    { name: "a watch elsewhere", act: (dispatch) => dispatch.watched(undefined) },
+  ])("opens nothing for $name that comes late", async ({ act }, { expect }) => {
+    const scene = new Scene(["a"]);
+    await scene.dispatch.close();
+    await act(scene.dispatch);
+    expect([scene.sentTo("a"), scene.openStreams, scene.saved]).toEqual([[], [], []]);
   });
 });
 

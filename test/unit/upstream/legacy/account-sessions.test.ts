@@ -3,6 +3,7 @@
 import { describe, test } from "vitest";
 
 import { LegacyConnection } from "../../../../src/upstream/legacy/connection.ts";
+import type { EndedAccount } from "../../../../src/upstream/credentials.ts";
 import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
 import { writeResumeToken } from "../../../../src/upstream/legacy/resume-token.ts";
 import { StreamableHttpWire } from "../../../../src/upstream/legacy/streamable-http-wire.ts";
@@ -26,10 +27,13 @@ function world(hasSessions = true) {
   const ran: string[] = [];
   const saved: SavedConnection[] = [];
   let refused = "";
+  /** Called before the server answers a message of this method. */
+  const before = new Map<string, () => void>();
   const target = fakeTarget(
     (request) => {
       seen.push(request);
       const { method, headers, body } = request;
+      before.get(String(body["method"]))?.();
       const token = headers.get("authorization") ?? "";
       const [account = ""] = token.slice("Bearer ".length).split("-");
       if (token === refused) return new Response(null, { status: 401 });
@@ -63,6 +67,7 @@ function world(hasSessions = true) {
     seen,
     saved,
     ran,
+    before,
     methods,
     refuse: (token: string) => (refused = token),
   };
@@ -141,6 +146,59 @@ describe("a session at a server with accounts", () => {
     expect(ran).toEqual(["a1", "a2"]);
     expect(methods()).toEqual([...OPENING, "tools/call"]);
     await connection.accountEnded({ slug: "s", accountId: "a1", credential: last });
+    expect(methods()).toEqual([]);
+  });
+});
+
+describe("a session that is left while it is being opened", () => {
+  test.for<{ name: string; leave: (connection: LegacyConnection) => Promise<void> }>([
+    { name: "for good", leave: (connection) => connection.close() },
+    {
+      name: "as its account ends",
+      leave: (connection) => connection.accountEnded({ slug: "s", accountId: "a1" }),
+    },
+  ])("$name runs no call, and has no stream", async ({ leave }, { expect }) => {
+    const { open, methods, ran, before } = world();
+    const connection = open();
+    let left: Promise<void> | undefined;
+    before.set("notifications/initialized", () => void (left = leave(connection)));
+    const calling = failureOf(connection.request(CALL, PEER, never));
+    const listening = failureOf(connection.listen(undefined));
+    expect([await calling, await listening]).toMatchObject([
+      { failure: "lost" },
+      { failure: "lost" },
+    ]);
+    await left;
+    expect([methods(), ran]).toEqual([[...OPENING, "DELETE"], []]);
+  });
+
+  test.for<{ name: string; end: (connection: LegacyConnection, ended: EndedAccount) => unknown }>([
+    { name: "for good", end: (connection, { credential }) => connection.close(credential) },
+    { name: "as its account ends", end: (connection, ended) => connection.accountEnded(ended) },
+  ])("$name is ended with its own credential once it is open", async ({ end }, { expect }) => {
+    const { open, methods, seen, before, credentials, ran } = world();
+    const connection = open();
+    const credential = await credentials.current();
+    if (credential.kind === "need") throw new Error("Nothing to use");
+    before.set("initialize", () => {
+      credentials.accountId = "a2";
+      end(connection, { slug: "s", accountId: "a1", credential });
+    });
+    const failure = await failureOf(connection.request(CALL, PEER, never));
+    expect(failure).toMatchObject({ failure: "lost" });
+    expect(seen.at(-1)?.headers.get("mcp-session-id")).toBe("of-a1");
+    expect([methods(), ran]).toEqual([["initialize", "DELETE"], []]);
+  });
+
+  test("before it was begun is not begun", async ({ expect }) => {
+    const { open, methods, credentials } = world();
+    const connection = open();
+    const account = Promise.withResolvers<string>();
+    credentials.account = () => account.promise;
+    const calling = failureOf(connection.request(CALL, PEER, never));
+    await connection.close();
+    account.resolve("a1");
+    expect(await calling).toMatchObject({ failure: "lost" });
     expect(methods()).toEqual([]);
   });
 });
