@@ -24,6 +24,7 @@ import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { errorReply } from "../src/protocol/json-rpc.ts";
 import type { EndedAccount, UsableCredential } from "../src/upstream/credentials.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
+import type { HeldAccounts } from "../src/accounts/held-accounts.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { isOff } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
@@ -35,7 +36,7 @@ import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeListeners } from "./bridge-listeners.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
 import { FollowedConfig } from "./followed-config.ts";
-import { HeldAccounts } from "./held-accounts.ts";
+import { heldAccountsOf } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { tracerHere } from "./tracing.ts";
 
@@ -67,8 +68,7 @@ export class BridgeObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx);
     this.#store = new BridgeStore(ctx.storage);
     this.#listeners = new BridgeListeners(ctx);
-    const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);
-    this.#accounts = new HeldAccounts({ ctx, env, kind: "bridge", onEnded });
+    this.#accounts = heldAccountsOf(ctx, env, "bridge", (ended) => this.accountEnded(ended));
     this.#followed.begin(
       () => {
         this.#wire();
@@ -92,6 +92,7 @@ export class BridgeObject extends DurableObject<Env> {
    */
   async take(id: string, sender: CommandSender, text: string): Promise<WrittenBridgeOutcome> {
     await this.#followed.follow();
+    this.#accounts.retry();
     const command = parseLossless(text) as BridgeCommand;
     const service = this.#use(sender, command);
     const outcome = (await service?.take(id, command, sender.capabilities)) ?? unknown(sender.slug);
@@ -131,6 +132,7 @@ export class BridgeObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#clock.fired();
     await this.#followed.follow();
+    this.#accounts.retry();
     const { slug } = this.#store.known ?? {};
     if (this.#config === undefined || (slug !== undefined && isOff(this.#config, slug))) {
       // The alarm retries, because an operator will correct the configuration.
@@ -199,7 +201,7 @@ export class BridgeObject extends DurableObject<Env> {
         this.#hold();
       },
     });
-    this.#hold(true);
+    this.#hold();
     const calls = new ParkedCalls(meteredSql(this.ctx.storage.sql));
     const service = new BridgeService({
       slug,
@@ -246,10 +248,10 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   /** The vault tells when the account ends that the session was opened with. */
-  #hold(isKnown = false): void {
+  #hold(): void {
     const { slug, vault: owner, connection } = this.#store.known ?? {};
     if (slug === undefined || owner === undefined || connection?.accountId === undefined) return;
-    this.#accounts.hold({ slug, owner, accountId: connection.accountId }, isKnown);
+    this.#accounts.hold({ slug, owner, accountId: connection.accountId });
   }
 
   /** The account has ended that the session was opened with. */
@@ -265,10 +267,12 @@ export class BridgeObject extends DurableObject<Env> {
     this.#keeping = null;
     calls?.emptied();
     const emptied = this.#store.empty();
+    // At once: the next bridge of this object holds its account after that.
+    const released = this.#accounts.release();
     this.#clock.fired();
     await upstreamSessions?.close(last);
     await emptied;
-    await this.#accounts.release();
+    await released;
   }
 
   /** Called when a call has begun or ended, or other work is due at another time. */

@@ -5,6 +5,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 
+import type { HeldAccounts } from "../src/accounts/held-accounts.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
 import { needsVault } from "../src/accounts/settings.ts";
@@ -30,7 +31,7 @@ import { UpstreamError } from "../src/upstream/upstream-error.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { publishedServerIn } from "./connectors.ts";
 import { FollowedConfig } from "./followed-config.ts";
-import { HeldAccounts } from "./held-accounts.ts";
+import { heldAccountsOf } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt, feedKeyOf, feedName } from "./ports.ts";
 import { personalScopeOf } from "./identity.ts";
@@ -57,6 +58,7 @@ export class FeedObject extends DurableObject<Env> {
   /** The `serverKey`. */
   #key: string;
   readonly #followed: FollowedConfig;
+  readonly #accounts: HeldAccounts;
   /** True while nothing is known of the server, but may be again: what is stored stays. */
   #isOff: boolean;
   /** As it was configured when the parts were made. */
@@ -71,6 +73,7 @@ export class FeedObject extends DurableObject<Env> {
     count("objectsConstructed");
     this.#clock = new AlarmClock(ctx);
     this.#followed = new FollowedConfig(ctx, env);
+    this.#accounts = heldAccountsOf(ctx, env, "feed", (ended) => this.accountEnded(ended));
     this.#key = feedKeyOf(ctx.id);
     this.#isOff = true;
     this.#followed.begin(
@@ -182,6 +185,7 @@ export class FeedObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#clock.fired();
     await this.#followed.follow();
+    this.#accounts.retry();
     if (this.#parts !== undefined) {
       this.#parts.watch.wake();
       this.#parts.catalogs.wake();
@@ -195,9 +199,11 @@ export class FeedObject extends DurableObject<Env> {
   /** Deletes what is stored, and the alarm with it. */
   async #deleteAll(): Promise<void> {
     const deleted = this.ctx.storage.deleteAll();
+    const released = this.#accounts.release();
     // At once: what sets another one meanwhile sets it after that.
     this.#clock.fired();
     await deleted;
+    await released;
   }
 
   async #follow(): Promise<void> {
@@ -209,7 +215,7 @@ export class FeedObject extends DurableObject<Env> {
   /** Makes the parts, and anew where the server is configured in another way than they were made for. */
   #configure(config: Config | undefined): void {
     const { ctx, env } = this;
-    if (config === undefined) return;
+    if (config === undefined || this.#over.signal.aborted) return;
     // By its id, since an object that its alarm wakes may not know its name.
     const shared = slugsOf(config).find((slug) =>
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
@@ -220,7 +226,7 @@ export class FeedObject extends DurableObject<Env> {
         ? (this.#published(config) ?? this.#ofAccount(config))
         : this.#shared(shared, config);
     this.#isOff = isOff(config, slugOfKey(this.#key));
-    if (this.#over.signal.aborted || (own !== undefined && isSameTarget(own, this.#server))) return;
+    if (own !== undefined && isSameTarget(own, this.#server)) return;
     this.#server = own;
     const before = this.#parts;
     this.#parts = own && this.#begin(own, config.limits);
@@ -283,12 +289,8 @@ export class FeedObject extends DurableObject<Env> {
     const owner = account && readOwner(account.owner);
     if (account === undefined || server === undefined || owner === undefined) return undefined;
     if (!needsVault(server.auth)) return undefined;
-    if (stored === undefined) {
-      kv.put(KEY, this.#key);
-      const { ctx, env } = this;
-      const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);
-      new HeldAccounts({ ctx, env, kind: "feed", onEnded }).hold(account);
-    }
+    if (stored === undefined) kv.put(KEY, this.#key);
+    this.#accounts.hold(account);
     const person = owner.kind === "person" ? owner.person : undefined;
     const own = serverFor(server, { person }, personalScopeOf(this.env, config));
     const { credentials } = own.target;

@@ -4,6 +4,7 @@
  * as one with stored state.
  */
 
+import type { HeldAccounts } from "../src/accounts/held-accounts.ts";
 import type { Config } from "../src/config/config.ts";
 import type { News } from "../src/catalog/feeds.ts";
 import type { ObjectSink } from "../src/activity/object-sink.ts";
@@ -14,12 +15,11 @@ import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { SessionLife } from "../src/sessions/state.ts";
-import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { SERVERS_KEY } from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { activityOfObject } from "./call-sinks.ts";
 import { FollowedConfig } from "./followed-config.ts";
-import { HeldAccounts } from "./held-accounts.ts";
+import { heldAccountsOf } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { SessionStore } from "./session-store.ts";
 import { SessionPublishing } from "./session-publishing.ts";
@@ -55,8 +55,9 @@ export class SessionHost {
     this.#clock = new AlarmClock(ctx);
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
     this.#publishing = new SessionPublishing(ctx, env, this.#followed.config, this.#store);
-    const onEnded = async (ended: EndedAccount): Promise<void> => this.session?.accountEnded(ended);
-    this.#accounts = new HeldAccounts({ ctx, env, kind: "session", onEnded });
+    this.#accounts = heldAccountsOf(ctx, env, "session", async (ended) =>
+      this.session?.accountEnded(ended),
+    );
     this.#activity =
       this.#followed.config &&
       activityOfObject(env, this.#followed.config, (at) => {
@@ -89,6 +90,7 @@ export class SessionHost {
 
   /** To be called first with each call: an operator may have changed the servers. */
   follow(): Promise<void> | undefined {
+    this.#accounts.retry();
     return this.#followed.follow();
   }
 
@@ -169,18 +171,20 @@ export class SessionHost {
     this.#wired = undefined;
     this.#keep(false);
     const emptied = this.#store.empty(deletedUntil);
+    const released = this.#accounts.release();
     this.log.close();
     await emptied;
     this.#clock.fired();
     this.#clock.noLaterThan(deletedUntil);
     await session?.close();
-    await this.#accounts.release();
+    await released;
     await this.#activity?.flush();
   }
 
   /** Does what is due, after the alarm has fired. */
   async wake(): Promise<void> {
     this.#clock.fired();
+    this.#accounts.retry();
     const sent = this.#activity?.flush();
     if ((this.#endsAt ?? Infinity) <= Date.now()) await this.end();
     else this.#work();

@@ -1,11 +1,11 @@
 /** Wires a session to the servers of its endpoint, to their feeds, and to its own storage. */
 
+import type { HeldAccounts } from "../src/accounts/held-accounts.ts";
 import type { Config } from "../src/config/config.ts";
 import type { EventLog } from "../src/sessions/log/event-log.ts";
 import { type Endpoint, pickEndpoint, serverOf } from "../src/endpoint/endpoint.ts";
 import { endpointFor } from "../src/endpoint/personal-endpoint.ts";
 import { SessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
-import type { SavedServers } from "../src/dispatch/legacy/server-sessions.ts";
 import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
 import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
 import { byKey, bySlug } from "../src/notifications/server-keys.ts";
@@ -15,7 +15,6 @@ import { Session } from "../src/sessions/session.ts";
 import type { SessionLife } from "../src/sessions/state.ts";
 import { isSavedModern } from "../src/upstream/legacy/saved-connection.ts";
 import { callSinksIn } from "./call-sinks.ts";
-import type { HeldAccounts } from "./held-accounts.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
 import { personalScopeOf } from "./identity.ts";
@@ -88,14 +87,15 @@ export function wireSession(
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
   /** The vaults tell when an account ends that a session at a server was opened with. */
-  const hold = (upstreams: SavedServers, isKnown = false): void => {
-    for (const [slug, saved] of Object.entries(upstreams)) {
+  const hold = (): void => {
+    // Nothing is known of a session that is over: what is saved late is of no account.
+    for (const [slug, saved] of Object.entries(store.known?.upstreams ?? {})) {
       const owner = serverOf(current(), slug)?.target.credentials?.owner;
       if (owner === undefined || isSavedModern(saved) || saved.accountId === undefined) continue;
-      wiring.accounts.hold({ slug, owner, accountId: saved.accountId }, isKnown);
+      wiring.accounts.hold({ slug, owner, accountId: saved.accountId });
     }
   };
-  hold(stored.upstreams, true);
+  hold();
   const id = ctx.id.toString();
   let subscriptions: EndpointSubscriptions | undefined;
   const session = new Session({
@@ -131,7 +131,7 @@ export function wireSession(
         saved: stored,
         save: (change) => {
           store.save(change);
-          if (change.upstreams !== undefined) hold(change.upstreams);
+          if (change.upstreams !== undefined) hold();
           if (change.wanted !== undefined) onSubscribed();
         },
         savedInbox: store.savedInbox(),
