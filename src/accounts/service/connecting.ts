@@ -17,7 +17,7 @@ import {
 import { scopesToRequest } from "../scopes.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { OAuthSettings } from "../settings.ts";
-import type { Accounts, StoredAccount } from "../store/accounts.ts";
+import type { Accounts } from "../store/accounts.ts";
 import { ATTEMPT_MS, type ConnectAttempts } from "../store/connect-attempts.ts";
 import { resolveSettings } from "../vendor-defaults.ts";
 import type {
@@ -42,9 +42,10 @@ export interface ConnectingOptions {
   readonly authorization: Authorization;
   /** Grows with each time that the account of a slug was ended, also where there was none yet. */
   readonly ends: (slug: string) => number;
+  /** Stores the account. @returns `false` when its slug has other `ends` by now: then it is not stored. */
+  readonly keep: (account: Account, sealed: string, ends: number) => boolean;
   /** Revokes tokens that came when nobody wanted them any more. */
   readonly discard: (account: Account, secrets: AccountSecrets) => void;
-  readonly onConnected: (account: Account, before: StoredAccount | undefined) => void;
   readonly onFailed: (slug: string, person: string, code: string) => void;
   readonly now: () => number;
 }
@@ -244,7 +245,7 @@ export class Connecting {
     { issuer, secret, resource, requested, endpoint, isRepeatable = false }: AttemptContent,
     tokens: FreshTokens,
   ): Promise<Account | undefined> {
-    const { accounts, seal: vaultSeal, now, onConnected } = this.#options;
+    const { accounts, seal: vaultSeal, now, keep, discard } = this.#options;
     const { accessToken, refreshToken } = tokens;
     const account: Account = {
       slug,
@@ -271,15 +272,10 @@ export class Connecting {
       ...(secret !== undefined && { clientSecret: secret }),
     };
     const sealed = await vaultSeal.sealSecrets(account, secrets);
-    if (this.#options.ends(slug) !== ends) {
-      // If it was connected again, to revoke might end that grant as well.
-      if (accounts.find(slug) === undefined) this.#options.discard(account, secrets);
-      return undefined;
-    }
-    const before = accounts.find(slug);
-    accounts.put(account, sealed);
-    onConnected(account, before);
-    return account;
+    if (keep(account, sealed, ends)) return account;
+    // If it was connected again, to revoke might end that grant as well.
+    if (accounts.find(slug) === undefined) discard(account, secrets);
+    return undefined;
   }
 }
 

@@ -101,7 +101,7 @@ export class VaultService implements Vault {
     this.#connecting = new Connecting({
       ...{ accounts, attempts, seal, authorization, now, links: this.#links, discard },
       ends: (slug) => this.#endsOf(slug),
-      onConnected: (account, before) => this.#connected(account, before),
+      keep: (...connected) => this.#keep(...connected),
       onFailed: (slug, person, reason) =>
         options.audit("connect_failed", { slug }, { person, reason }),
     });
@@ -222,13 +222,10 @@ export class VaultService implements Vault {
     const ends = this.#endsOf(slug);
     const entered = await enterKey(this.#options, slug, key);
     if (entered.kind === "problem") return entered;
-    if (this.#endsOf(slug) !== ends) return { kind: "unknown" };
     const { account, sealed } = entered;
-    const { accounts } = this.#options;
-    const before = accounts.find(slug);
-    accounts.put(account, sealed);
-    this.#connected(account, before);
-    return { kind: "connected", account: summaryOf(account) };
+    return this.#keep(account, sealed, ends)
+      ? { kind: "connected", account: summaryOf(account) }
+      : { kind: "unknown" };
   }
 
   async disconnect(slug: string): Promise<"disconnected" | "none"> {
@@ -323,13 +320,24 @@ export class VaultService implements Vault {
     await authorization.revoke(server, account, secrets).catch(() => undefined);
   }
 
-  #connected(account: Account, before: StoredAccount | undefined): void {
-    if (before !== undefined) this.#end(before, false);
+  /**
+   * Stores a new account, in place of the one before.
+   *
+   * @param ends of its slug, when it was begun to be connected.
+   * @returns `false` when it was ended meanwhile: then it is not stored.
+   */
+  #keep(account: Account, sealed: string, ends: number): boolean {
     const { asks, audit, accounts, announce } = this.#options;
-    asks.forget(account.slug);
-    audit("connect", account, { ...(account.connectedBy && { person: account.connectedBy }) });
-    announce(account.slug);
-    if (accounts.find(account.slug) !== undefined) this.#waiters.wake(account.slug);
+    const { slug, connectedBy } = account;
+    if (this.#endsOf(slug) !== ends) return false;
+    const before = accounts.find(slug);
+    accounts.put(account, sealed);
+    if (before !== undefined) this.#end(before, false);
+    asks.forget(slug);
+    audit("connect", account, { ...(connectedBy && { person: connectedBy }) });
+    announce(slug);
+    this.#waiters.wake(slug);
+    return true;
   }
 
   #changed(account: Account, before: Account): void {
