@@ -157,6 +157,8 @@ export class Connecting {
     const cookie = cookies[cookieName(id)];
     if (cookie === undefined) return { kind: "unknown" };
     const browser = await hashOf(cookie);
+    // A code works once: without the keys nothing is taken, and the same callback still works after that.
+    await this.#options.seal.ready();
     const taken = this.#options.attempts.take({ id, browser, slug, person });
     switch (taken.kind) {
       case "gone":

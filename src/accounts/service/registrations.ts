@@ -75,6 +75,7 @@ export class Registrations {
     if (failed !== undefined) return { kind: "failed", trouble: failed };
     const known = request.isAnew ? undefined : await this.#known(redirectUri);
     if (known !== undefined) return { kind: "registered", client: known };
+    await seal.ready();
     const outcome = await register(request);
     if (outcome.kind === "failed") rows.fail(redirectUri, outcome.trouble);
     else {

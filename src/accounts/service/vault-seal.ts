@@ -27,11 +27,24 @@ type Place = readonly (string | number)[];
 export class VaultSeal {
   readonly #owner: string;
   readonly #keys: () => Promise<Keyring>;
+  #ring: Keyring | undefined;
 
-  /** @param owner the name of the vault. */
+  /**
+   * @param owner the name of the vault.
+   * @param keys are asked for once, and again where that fails.
+   */
   constructor(owner: string, keys: () => Promise<Keyring>) {
     this.#owner = owner;
     this.#keys = keys;
+  }
+
+  /**
+   * Gets the keys. To be called before another side is asked for what it gives once and what has to be sealed then:
+   * the sealing waits for nobody from here on, and cannot fail for want of keys.
+   */
+  async ready(): Promise<Keyring> {
+    this.#ring ??= await this.#keys();
+    return this.#ring;
   }
 
   sealSecrets(account: Account, secrets: AccountSecrets): Promise<string> {
@@ -46,11 +59,11 @@ export class VaultSeal {
   }
 
   async seal(place: Place, value: unknown): Promise<string> {
-    return seal(await this.#keys(), this.#purpose(place), value);
+    return seal(await this.ready(), this.#purpose(place), value);
   }
 
   async open(place: Place, sealed: string): Promise<Opened<unknown> | undefined> {
-    const ring = await this.#keys();
+    const ring = await this.ready();
     const value = await unseal(ring, this.#purpose(place), sealed);
     return value === undefined
       ? undefined

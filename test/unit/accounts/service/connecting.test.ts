@@ -5,6 +5,8 @@ import { describe, test, vi } from "vitest";
 import { withSql } from "../../lib/sql-fixture.ts";
 import { Accounts } from "../../../../src/accounts/store/accounts.ts";
 import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
+import type { Keyring } from "../../../../src/lib/seal.ts";
+import { vaultKeyring } from "../../../../src/accounts/service/vault-keyring.ts";
 import type { UsableCredential } from "../../../../src/upstream/credentials.ts";
 import {
   begin,
@@ -79,6 +81,26 @@ describe("the callback of an attempt", () => {
       expect(await vault.accounts()).toEqual([]);
       expect(played.exchanges).toBe(0);
       expect((await vault.finish(callback)).kind).toBe("connected");
+    }));
+
+  test("U27 does not spend its code without the keys to seal what it brings", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      let state: "out of reach" | "there" | "lost" = "out of reach";
+      const keys = async (): Promise<Keyring> => {
+        if (state !== "there") throw new Error("The keys are out of reach");
+        state = "lost";
+        return vaultKeyring([root("a")]);
+      };
+      const vault = life(fixture, { played, keys });
+      const callback = callbackOf(await begin(vault));
+      await expect(vault.finish(callback)).rejects.toThrow("out of reach");
+      expect(played.exchanges).toBe(0);
+      // Had once, they are not asked for again when the tokens are there.
+      state = "there";
+      expect((await vault.finish(callback)).kind).toBe("connected");
+      expect([played.exchanges, state]).toEqual([1, "lost"]);
+      expect(await vault.credential({ slug: "s" })).toMatchObject({ kind: "use" });
     }));
 
   test("U27 is too late after ten minutes", ({ expect }) =>

@@ -23,13 +23,17 @@ class Issuer {
   asked = 0;
   /** In place of a registration. */
   failure: RegistrationOutcome | undefined;
+  hasKeys = true;
   readonly registrations: Registrations;
 
   constructor({ sql, clock }: SqlFixture, secretExpiresInMs?: number) {
     const now = (): number => clock.now;
     this.registrations = new Registrations({
       rows: new RegistrationRows(sql, now),
-      seal: new VaultSeal("issuer", () => vaultKeyring([root("a")])),
+      seal: new VaultSeal("issuer", async () => {
+        if (!this.hasKeys) throw new Error("The keys are out of reach");
+        return vaultKeyring([root("a")]);
+      }),
       register: async () => {
         this.asked += 1;
         const expiry =
@@ -54,6 +58,16 @@ describe("the registrations at an issuer", () => {
       const ids = await Promise.all(Array.from({ length: 20 }, () => at.id()));
       expect(new Set(ids)).toEqual(new Set(["client-1"]));
       expect(at.asked).toBe(1);
+    }));
+
+  test("U15 none is asked for without the keys to seal it", ({ expect }) =>
+    withSql(async (fixture) => {
+      const at = new Issuer(fixture);
+      at.hasKeys = false;
+      await expect(at.id()).rejects.toThrow("out of reach");
+      expect(at.asked).toBe(0);
+      at.hasKeys = true;
+      expect(await at.id()).toBe("client-1");
     }));
 
   test("U15 one that failed is not tried again for ten minutes", ({ expect }) =>

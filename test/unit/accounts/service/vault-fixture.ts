@@ -16,6 +16,7 @@ import { ConnectAttempts } from "../../../../src/accounts/store/connect-attempts
 import type { OAuthSettings } from "../../../../src/accounts/settings.ts";
 import type { UpstreamTarget } from "../../../../src/upstream/target.ts";
 import type { BeginOutcome } from "../../../../src/accounts/vault.ts";
+import type { Keyring } from "../../../../src/lib/seal.ts";
 import type { SqlFixture } from "../../lib/sql-fixture.ts";
 
 export const OAUTH: OAuthSettings = { legacy: false, catalog: "user" };
@@ -93,6 +94,8 @@ export interface LifeOptions {
   readonly played: Played;
   readonly owner?: string;
   readonly roots?: readonly Uint8Array[];
+  /** Those of `roots` if not said. */
+  readonly keys?: () => Promise<Keyring>;
   readonly oauth?: OAuthSettings;
   /** `oauth` if not said. */
   readonly kind?: "oauth" | "client-credentials";
@@ -122,7 +125,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
       ...{ accounts, now, rows: new HolderRows(sql, now) },
       tell: (...told) => (played.tell === undefined ? Promise.resolve() : played.tell(...told)),
     }),
-    seal: new VaultSeal(owner, () => vaultKeyring(roots)),
+    seal: new VaultSeal(owner, options.keys ?? (() => vaultKeyring(roots))),
     authorization: authorizationOf(played),
     synced: async () => undefined,
     waitUntil: () => undefined,
