@@ -50,41 +50,32 @@ export class AccountAccess {
     return account;
   }
 
-  async use(server: AccountServer, account: Account): Promise<Credential> {
+  /** @returns `undefined` when the account has ended meanwhile, or another one has taken its place. */
+  async use(server: AccountServer, { slug, id }: Account): Promise<Credential | undefined> {
     const { accounts, seal, now } = this.#options;
-    const stored = accounts.find(account.slug);
-    const opened =
-      stored?.account.id === account.id
-        ? await seal.openSecrets(stored.account, stored.sealed)
-        : undefined;
-    const header = opened === undefined ? undefined : headerOf(server.auth, opened.value);
-    if (opened === undefined || header === undefined || stored === undefined) {
-      this.#note(account, { life: "ended", trouble: "sealed" });
-      return this.need(account.slug, "sealed", account);
+    const stored = accounts.find(slug, id);
+    if (stored === undefined) return undefined;
+    const opened = await seal.openSecrets(stored.account, stored.sealed);
+    const anew = opened?.isOld === true && (await seal.sealSecrets(stored.account, opened.value));
+    const found = accounts.find(slug, id);
+    if (found === undefined) return undefined;
+    const header = opened && headerOf(server.auth, opened.value);
+    if (header === undefined) {
+      accounts.change({ ...found.account, life: "ended", trouble: "sealed" });
+      return this.need(slug, "sealed", found.account);
     }
     const hour = now() - (now() % HOUR_MS);
-    if (opened.isOld) {
-      const anew = await seal.sealSecrets(account, opened.value);
-      const found = accounts.find(account.slug);
-      // Not over tokens that came meanwhile, nor over the request for them that was written down.
-      if (found?.sealed === stored.sealed) accounts.put(found.account, anew);
-    }
-    if (stored.account.usedAt !== hour) this.#note(account, { usedAt: hour });
-    return {
-      ...{ kind: "use", accountId: account.id, generation: stored.account.generation },
-      ...header,
-    };
-  }
-
-  #note({ slug, id }: Account, change: Partial<Account>): void {
-    const account = this.#options.accounts.find(slug)?.account;
-    if (account?.id === id) this.#options.accounts.change({ ...account, ...change });
+    const account = { ...found.account, usedAt: hour };
+    // Not over tokens that came meanwhile, nor over the request for them that was written down.
+    if (anew !== false && found.sealed === stored.sealed) accounts.put(account, anew);
+    else if (found.account.usedAt !== hour) accounts.change(account);
+    return { kind: "use", accountId: id, generation: stored.account.generation, ...header };
   }
 
   refuse(slug: string, refused: { readonly accountId: string; readonly generation: number }): void {
     const { accounts, now } = this.#options;
-    const before = accounts.find(slug)?.account;
-    if (before?.id !== refused.accountId) return;
+    const before = accounts.find(slug, refused.accountId)?.account;
+    if (before === undefined) return;
     const account = refusedBy(before, refused.generation, now());
     if (account === before) return;
     accounts.change(account);

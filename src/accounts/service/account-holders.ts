@@ -33,7 +33,7 @@ export class AccountHolders {
   /** @returns `false` when the owner has no such account any more: then it is over for the object. */
   hold(holder: EndedHolder): boolean {
     const { accounts, rows } = this.#options;
-    if (accounts.find(holder.slug)?.account.id !== holder.accountId) return false;
+    if (accounts.find(holder.slug, holder.accountId) === undefined) return false;
     rows.add(holder);
     return true;
   }

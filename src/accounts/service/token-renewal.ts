@@ -19,7 +19,7 @@ import {
   sent,
   unanswered,
 } from "../account.ts";
-import type { Accounts, StoredAccount } from "../store/accounts.ts";
+import type { Accounts } from "../store/accounts.ts";
 import type { Trouble } from "../trouble.ts";
 import type { AccountSecrets, VaultSeal } from "./vault-seal.ts";
 
@@ -87,12 +87,12 @@ export class TokenRenewal {
     this.#change(slug, id, (account) =>
       account.sent === undefined ? account : unanswered(account),
     );
-    const stored = this.#find(slug, id);
+    const stored = accounts.find(slug, id);
     if (stored === undefined || decide(stored.account, now()).kind !== "renew") return undefined;
     const opened = await seal.openSecrets(stored.account, stored.sealed);
     if (opened === undefined) return this.#change(slug, id, (account) => denied(account, "sealed"));
     if (await this.#isMoved(stored.account)) return this.#change(slug, id, moved);
-    const account = this.#find(slug, id)?.account;
+    const account = accounts.find(slug, id)?.account;
     if (account === undefined) return undefined;
     const before = sent(account, crypto.randomUUID(), now());
     accounts.change(before);
@@ -136,7 +136,7 @@ export class TokenRenewal {
     const { accessToken, refreshToken = secrets.refreshToken } = tokens;
     const next = { ...secrets, accessToken, ...(refreshToken !== undefined && { refreshToken }) };
     const sealed = await seal.sealSecrets(before, next);
-    const account = this.#find(before.slug, before.id)?.account;
+    const account = accounts.find(before.slug, before.id)?.account;
     if (account === undefined) {
       // Disconnected meanwhile. If it was connected again, to revoke might end that grant as well.
       if (accounts.find(before.slug) === undefined) discard(before, next);
@@ -147,14 +147,9 @@ export class TokenRenewal {
     onChange(after, account);
   }
 
-  #find(slug: string, id: string): StoredAccount | undefined {
-    const stored = this.#options.accounts.find(slug);
-    return stored?.account.id === id ? stored : undefined;
-  }
-
   /** Changes the account, unless it is another one by now. */
   #change(slug: string, id: string, change: (account: Account) => Account): void {
-    const account = this.#find(slug, id)?.account;
+    const account = this.#options.accounts.find(slug, id)?.account;
     if (account === undefined) return;
     const after = aged(change(account), this.#options.now());
     if (after === account) return;

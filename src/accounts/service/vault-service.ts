@@ -125,8 +125,12 @@ export class VaultService implements Vault {
           // oxlint-disable-next-line no-await-in-loop -- what it gave is looked at again
           await this.#renewal.renew(account);
           continue;
-        case "use":
-          return this.#access.use(server, account);
+        case "use": {
+          // oxlint-disable-next-line no-await-in-loop -- it may have ended meanwhile
+          const used = await this.#access.use(server, account);
+          if (used !== undefined) return used;
+          continue;
+        }
         case "later":
           return laterNeed(account.trouble ?? "failing", account.id, decision.until);
         case "operator":
@@ -140,10 +144,9 @@ export class VaultService implements Vault {
 
   async lacking({ slug, accountId, generation, challenge }: LackingRequest): Promise<Credential> {
     const { serverOf, accounts, attempts } = this.#options;
-    const account = accounts.find(slug)?.account;
+    const account = accounts.find(slug, accountId)?.account;
     // Connected again since, with more scopes; or there is a newer token of the gateway's own.
-    if (account?.id !== accountId || account.generation > generation)
-      return this.credential({ slug });
+    if (account === undefined || account.generation > generation) return this.credential({ slug });
     const auth = serverOf(slug)?.auth;
     if (auth === undefined || !("oauth" in auth)) return forbiddenNeed(accountId);
     const step = stepUp(account.requested, challenge.scope, auth.oauth.maxScopes);

@@ -18,9 +18,11 @@ export class Accounts extends Records {
     ) WITHOUT ROWID`,
   ];
 
-  find(slug: string): StoredAccount | undefined {
+  /** @param id of an account that was found before: it may have ended since, or another one have taken its place. */
+  find(slug: string, id?: string): StoredAccount | undefined {
     const row = this.row<Row>("SELECT facts, sealed FROM accounts_1 WHERE slug = ?", [slug]);
-    return row === undefined ? undefined : stored(row);
+    const found = row === undefined ? undefined : stored(row);
+    return id === undefined || found?.account.id === id ? found : undefined;
   }
 
   all(): readonly StoredAccount[] {

@@ -383,6 +383,18 @@ describe("an account", () => {
 
   const HOLDER = { kind: "session", object: "o" } as const;
 
+  test("U61 that ends while its credential is opened is not given out", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played }));
+      const keys = Promise.withResolvers<Keyring>();
+      const vault = life(fixture, { played, keys: () => keys.promise });
+      const asking = vault.credential({ slug: "s" });
+      await vault.disconnect("s");
+      keys.resolve(await vaultKeyring([root("a")]));
+      expect(await asking).toMatchObject({ kind: "need", reason: "not-connected" });
+    }));
+
   test("U61 is told to those that keep something of it, with its credential, before it is revoked", ({
     expect,
   }) =>
