@@ -71,6 +71,11 @@ export class FanOutObject extends DurableObject<Env> {
     this.#branch.publish(news);
   }
 
+  /** Called by the feed of a published server that has left the list. @param key of the server. */
+  withdrawn(key: string): void {
+    this.#branch.withdrawn(key);
+  }
+
   /** Opens a listener's socket; its first message names its interests. */
   override fetch(request: Request): Response {
     const { 0: client, 1: server } = new WebSocketPair();

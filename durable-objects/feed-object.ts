@@ -20,11 +20,14 @@ import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
 import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
 import { type History, ServerHistory } from "../src/catalog/cache/server-history.ts";
 import type { LookReason, Topic, TopicChange } from "../src/catalog/feeds.ts";
+import { TopicInterest } from "../src/notifications/source/topic-interest.ts";
 import { WatchManager } from "../src/notifications/source/watch-manager.ts";
 import { GATEWAY_CLIENT } from "../src/endpoint/client-kind.ts";
 import { isSameTarget, type Server } from "../src/endpoint/server.ts";
+import { settleWithin } from "../src/lib/time-out.ts";
 import { count } from "../src/observability/costs.ts";
 import type { ServerHealth, ServerReport } from "../src/observability/health.ts";
+import { logUnexpected } from "../src/observability/unexpected.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { UpstreamError } from "../src/upstream/upstream-error.ts";
@@ -38,6 +41,8 @@ import { personalScopeOf } from "./identity.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
+/** The longest wait for the branches, while the feed answers nobody. */
+const BRANCHES_MS = 5000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
 /** The row with the key: an object that its alarm wakes may not know its name. */
@@ -65,6 +70,8 @@ export class FeedObject extends DurableObject<Env> {
   #server: Server | undefined;
   /** `undefined` for a server that is not configured (any more), or for an account that has ended. */
   #parts: Parts | undefined;
+  /** True while what is kept of a published server is being deleted. */
+  #isEnding = false;
   /** Aborted when the account ends that the feed is of. */
   readonly #over = new AbortController();
 
@@ -125,15 +132,22 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /** Called by the object of its publisher: the server is in no list any more, so nothing is kept of what it offered. */
-  publishedEnded(): Promise<void> {
-    return this.ctx.blockConcurrencyWhile(async () => {
+  async publishedEnded(): Promise<void> {
+    // At once: whoever asks for something right now is promised nothing that is about to be deleted.
+    void this.#parts?.watch.end().catch(() => undefined);
+    const isDeleted = await this.ctx.blockConcurrencyWhile(async () => {
       const parts = this.#parts;
       this.#parts = undefined;
       this.#server = undefined;
+      // Whoever is in the middle of a call would make the parts anew, over what is being deleted.
+      this.#isEnding = true;
       parts?.replaced.abort(new Error("The server is not published any more"));
       await parts?.watch.end().catch(() => undefined);
-      await this.#deleteAll();
+      const isDone = await this.#deleteAll();
+      this.#isEnding = false;
+      return isDone;
     });
+    if (!isDeleted) throw new Error("Not every branch knows yet that nothing is promised any more");
   }
 
   /** Uses the stored state: the server gets no request. */
@@ -193,17 +207,37 @@ export class FeedObject extends DurableObject<Env> {
     } else if (this.#isOff) {
       // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
-    } else await this.#deleteAll();
+    } else if (!(await this.#deleteAll())) this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
   }
 
-  /** Deletes what is stored, and the alarm with it. */
-  async #deleteAll(): Promise<void> {
+  /**
+   * Deletes what is stored, and the alarm with it.
+   *
+   * @returns `false` where a branch would go on to believe in what was promised to it: then everything stays.
+   */
+  async #deleteAll(): Promise<boolean> {
+    if (!(await this.#withdrawPromises())) return false;
+    // The server may have been published again meanwhile.
+    if (this.#parts !== undefined) return true;
     const deleted = this.ctx.storage.deleteAll();
     const released = this.#accounts.release();
     // At once: what sets another one meanwhile sets it after that.
     this.#clock.fired();
     await deleted;
     await released;
+    return true;
+  }
+
+  /**
+   * Who listens at a published server alone learns from nobody that it has gone, or is back. So the branches are
+   * told that nothing is promised, and ask again until it is. Of other servers, their subscribers are told.
+   */
+  async #withdrawPromises(): Promise<boolean> {
+    if (readPublishedKey(this.#key) === undefined) return true;
+    const { branches } = new TopicInterest(meteredSql(this.ctx.storage.sql));
+    const told = [...branches].map((branch) => branchAt(this.env, branch).withdrawn(this.#key));
+    const all = Promise.all(told).then(() => true);
+    return (await settleWithin(all, BRANCHES_MS).catch(() => false)) === true;
   }
 
   async #follow(): Promise<void> {
@@ -215,7 +249,7 @@ export class FeedObject extends DurableObject<Env> {
   /** Makes the parts, and anew where the server is configured in another way than they were made for. */
   #configure(config: Config | undefined): void {
     const { ctx, env } = this;
-    if (config === undefined || this.#over.signal.aborted) return;
+    if (config === undefined || this.#over.signal.aborted || this.#isEnding) return;
     // By its id, since an object that its alarm wakes may not know its name.
     const shared = slugsOf(config).find((slug) =>
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
@@ -309,7 +343,7 @@ export class FeedObject extends DurableObject<Env> {
     if (publisher === undefined || name === undefined || !config.isPublishingOn) return undefined;
     return publishedServerIn(this.env, config, publisher, name, () => {
       // Somebody still knew of it, and has asked here after it was gone.
-      if (this.#parts !== undefined) this.ctx.waitUntil(this.publishedEnded());
+      if (this.#parts !== undefined) this.ctx.waitUntil(this.publishedEnded().catch(logUnexpected));
     });
   }
 

@@ -169,6 +169,11 @@ export class Branch<Socket extends ListenerSocket> {
     this.#deliveries.start(slug);
   }
 
+  /** A feed has deleted what it had promised to this branch. */
+  withdrawn(slug: string): void {
+    this.#interests.withdrawn(slug);
+  }
+
   /** Runs when the alarm fires. */
   async wake(): Promise<void> {
     this.#deliveries.retry();
@@ -203,7 +208,9 @@ export class Branch<Socket extends ListenerSocket> {
     const asked = this.#admit(subscriber, kind, interests);
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {
-        const { honoured, unanswered } = await this.#interests.ask(slug, topics, isRenewed);
+        const isHeld = (topic: Topic): boolean => this.#isHeld({ slug, topic });
+        const standing = { isRenewed, isHeld };
+        const { honoured, unanswered } = await this.#interests.ask(slug, topics, standing);
         const isPromised = (topic: Topic): boolean =>
           honoured.has(topic) ||
           (unanswered.has(topic) && (isRenewed || !isResource(topic) || known.has(topic)));
@@ -244,6 +251,13 @@ export class Branch<Socket extends ListenerSocket> {
       admitted.set(slug, { topics, known });
     }
     return admitted;
+  }
+
+  /** Whether any subscriber has the topic, and not only asks for it. */
+  #isHeld(want: ServerTopic): boolean {
+    const { slug, topic } = want;
+    const subscribers = this.#subscriptions.subscribersOf(want);
+    return subscribers.some((name) => !this.#asking.has(keyOf(name, slug, topic)));
   }
 
   #remove(subscriber: string, slug: string, topics: readonly Topic[]): void {

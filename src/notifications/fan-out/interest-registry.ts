@@ -7,7 +7,7 @@
 
 import { Outbox } from "../../lib/outbox.ts";
 import type { Sql } from "../../lib/sql.ts";
-import type { NewsSources, Topic } from "../../catalog/feeds.ts";
+import type { NewsSources, Topic, TopicChange } from "../../catalog/feeds.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import type { SubscriptionTable } from "./subscription-table.ts";
@@ -36,8 +36,16 @@ const UNANNOUNCED_MS = 60_000;
 
 const NONE: ReadonlySet<Topic> = new Set();
 
+/** How the subscriber, and others, stand to the topics that it asks for. */
+export interface Standing {
+  /** The subscriber was granted the topics before. */
+  readonly isRenewed: boolean;
+  /** Whether any subscriber has the topic already, and may have missed changes of it. */
+  readonly isHeld: (topic: Topic) => boolean;
+}
+
 export interface InterestVerdict {
-  /** Topics that the server will announce: at least those of the topics asked for. */
+  /** Those of the topics that the server will announce. */
   readonly honoured: ReadonlySet<Topic>;
   /** Topics without an answer of the feed. They are sent again until it has received them. */
   readonly unanswered: ReadonlySet<Topic>;
@@ -69,13 +77,11 @@ export class InterestRegistry {
     });
   }
 
-  /**
-   * Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`.
-   *
-   * @param isRenewed the subscriber was granted the topics before.
-   */
-  async ask(slug: string, topics: readonly Topic[], isRenewed = false): Promise<InterestVerdict> {
-    const honoured = this.#interestsOf(slug);
+  /** Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`. */
+  async ask(slug: string, topics: readonly Topic[], standing: Standing): Promise<InterestVerdict> {
+    const promised = this.#interestsOf(slug);
+    // What is withdrawn while the rest is asked for stays promised here: it is asked for again as late.
+    const honoured = new Set(topics.filter((topic) => promised.has(topic)));
     const now = this.#parts.now();
     const isUnannounced = (topic: Topic): boolean =>
       (this.#unannounced.get(key(slug, topic)) ?? -Infinity) > now;
@@ -83,19 +89,29 @@ export class InterestRegistry {
     if (rest.length === 0) return { honoured, unanswered: NONE };
     const removal = this.#removals.get(slug);
     if (rest.some((topic) => removal?.topics.has(topic))) await removal?.over;
+    for (const topic of rest) if (promised.has(topic)) honoured.add(topic);
     const fresh = rest.filter(
       (topic) => !honoured.has(topic) && !this.#asked.has(key(slug, topic)),
     );
-    if (fresh.length > 0) {
-      const answer = this.#watch(slug, fresh, isRenewed);
-      for (const topic of fresh) this.#asked.set(key(slug, topic), answer);
-    }
+    if (fresh.length > 0) this.#begin(slug, fresh, standing);
     const answers = new Map(rest.map((topic) => [topic, this.#asked.get(key(slug, topic))]));
     const unanswered = new Set<Topic>();
     for (const [topic, answer] of answers) {
-      if (answer !== undefined && (await answer) === undefined) unanswered.add(topic);
+      if (answer === undefined) continue;
+      const received = await answer;
+      if (received === undefined) unanswered.add(topic);
+      else if (received.has(topic)) honoured.add(topic);
     }
     return { honoured, unanswered };
+  }
+
+  /**
+   * The feed has deleted what it had promised, and does not know the branch any more. As after no answer, it is
+   * asked again until it has received what is wanted.
+   */
+  withdrawn(slug: string): void {
+    this.#interestsOf(slug).clear();
+    this.sendLater(slug, this.#parts.subscriptions.topicsAt(slug), SILENT_MS);
   }
 
   /** The feed may be wrong about these topics: after `inMs` it learns which of them are wanted then. */
@@ -149,10 +165,24 @@ export class InterestRegistry {
     this.sendLater(slug, again, 0);
   }
 
-  async #watch(slug: string, add: readonly Topic[], isRenewed: boolean): Answer {
+  /** A feed that was to be asked again later, as late, is asked as late now: it tells of that only once. */
+  #begin(slug: string, fresh: readonly Topic[], { isRenewed, isHeld }: Standing): void {
+    const doubtful = this.#rows.at(slug);
+    const isLate = (topic: Topic): boolean => doubtful.has(topic) && isHeld(topic);
+    for (const [late, add] of Map.groupBy(fresh, isLate)) {
+      const answer = this.#watch(slug, {
+        ...{ add, remove: [] },
+        ...(isRenewed && { isRenewed }),
+        ...(late && { isLate: late }),
+      });
+      for (const topic of add) this.#asked.set(key(slug, topic), answer);
+    }
+  }
+
+  async #watch(slug: string, asked: TopicChange): Answer {
     const { branch, feeds, deadlines, now } = this.#parts;
-    const renewed = isRenewed ? { isRenewed } : {};
-    const change = feeds.of(slug).watch(branch, { add, remove: [], ...renewed });
+    const { add } = asked;
+    const change = feeds.of(slug).watch(branch, asked);
     const ms = add.every(isListTopic) ? LISTS_MS : URIS_MS;
     const received = await deadlines.within(change, ms).catch(() => undefined);
     for (const topic of add) this.#asked.delete(key(slug, topic));

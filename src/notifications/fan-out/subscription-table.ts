@@ -76,6 +76,17 @@ export class SubscriptionTable {
     return [...rows];
   }
 
+  /** @returns what any subscriber wants of a server. */
+  topicsAt(slug: string): readonly Topic[] {
+    const query = `SELECT DISTINCT topic FROM ${SUBSCRIPTIONS_TABLE} WHERE slug = ?`;
+    return Array.from(this.#sql.exec<{ topic: Topic }>(query, slug), ({ topic }) => topic);
+  }
+
+  subscribersOf({ slug, topic }: ServerTopic): readonly string[] {
+    const query = `SELECT subscriber FROM ${SUBSCRIPTIONS_TABLE} WHERE slug = ? AND topic = ?`;
+    return Array.from(this.#sql.exec<NameRow>(query, slug, topic), ({ subscriber }) => subscriber);
+  }
+
   has(subscriber: string, { slug, topic }: ServerTopic): boolean {
     const [found] = this.#sql.exec(
       `SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND slug = ? AND topic = ?`,

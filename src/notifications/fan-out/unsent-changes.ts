@@ -42,6 +42,12 @@ export class UnsentChanges implements OutboxRows<string, readonly Topic[]> {
     );
   }
 
+  /** @returns the topics about which this feed may be wrong. */
+  at(slug: string): ReadonlySet<Topic> {
+    const query = `SELECT topic FROM ${UNSENT} WHERE slug = ?`;
+    return new Set(Array.from(this.#sql.exec<{ topic: Topic }>(query, slug), ({ topic }) => topic));
+  }
+
   next(slug: string): readonly Topic[] | undefined {
     const query = `SELECT topic FROM ${UNSENT} WHERE slug = ? AND at <= ? LIMIT ?`;
     const rows = this.#sql.exec<{ topic: Topic }>(query, slug, this.#now(), AT_ONCE);

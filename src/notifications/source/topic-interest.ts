@@ -78,6 +78,11 @@ export class TopicInterest {
     return this.#topics.get(topic)?.has(branch) === true;
   }
 
+  /** The branches that want anything. */
+  get branches(): ReadonlySet<number> {
+    return new Set([...this.#topics.values()].flatMap((branches) => [...branches.keys()]));
+  }
+
   branchesOf(topic: Topic): Iterable<number> {
     return this.#topics.get(topic)?.keys() ?? [];
   }

@@ -1,15 +1,21 @@
 /** A published server that has left the list leaves nothing behind: what it offered was its person's alone. */
 
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import {
+  evictDurableObject,
+  listDurableObjectIds,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
+import { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { feedName } from "../../../durable-objects/ports.ts";
 import { GATEWAY_CLIENT } from "../../../src/endpoint/client-kind.ts";
 import { publishedKey } from "../../../src/upstream/server-key.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
-import { modern, send } from "../client.ts";
+import { modern, send, Session } from "../client.ts";
 import { changeConfiguration } from "../configuration.ts";
 import { responseIn } from "../event-reader.ts";
 import { connectLaptop, type Laptop } from "./laptop.ts";
@@ -39,6 +45,17 @@ async function list(name: string): Promise<Json | undefined> {
 }
 
 const feedOf = (name: string) => env.FEEDS.getByName(feedName(publishedKey(`my-${name}`, "local")));
+
+/** Waits until so many topics of a server are watched. */
+async function watched(name: string, count: number): Promise<void> {
+  const isSo = async (): Promise<true | undefined> =>
+    (await feedOf(name).health()).watched === count ? true : undefined;
+  await until(isSo, `${count} topics to be watched`);
+}
+
+function unexpected(promised: unknown): never {
+  throw new Error(`Promised: ${JSON.stringify(promised)}`);
+}
 
 /** All that the feed of a server has stored, as text. */
 function keptOf(name: string): Promise<string> {
@@ -116,6 +133,46 @@ test("a feed keeps its key for as long as an alarm wakes it, and no longer", asy
   expect(await runDurableObjectAlarm(feedOf("watched"))).toBe(true);
 });
 
+describe("of one that is paused", () => {
+  const CHANGED = "notifications/tools/list_changed";
+
+  test("a session at it alone is told of a change when it is back", async ({ expect }) => {
+    await publish("paused");
+    const session = await Session.inUse("/mcp/my-paused");
+    const heard = (await session.listen()).collect();
+    await watched("paused", 3);
+    await connector().setPaused("paused", true);
+    await until(async () => ((await keptOf("paused")) === "[]" ? true : undefined), "nothing");
+    await connector().setPaused("paused", false);
+    const before = heard.length;
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5000 });
+    for (const id of await listDurableObjectIds(env.FAN_OUT)) {
+      await runDurableObjectAlarm(env.FAN_OUT.get(id));
+    }
+    await watched("paused", 3);
+    const isTold = (): true | undefined =>
+      heard.slice(before).some(({ method }) => method === CHANGED) ? true : undefined;
+    expect(await until(async () => isTold(), "the client to be told")).toBe(true);
+  });
+
+  test("nothing is deleted until the branches know", async ({ expect }) => {
+    await publish("unknown");
+    await feedOf("unknown").watch(1, { add: ["tools"], remove: [] });
+    const withdrawn = vi.spyOn(FanOutObject.prototype, "withdrawn");
+    withdrawn.mockImplementation(() => {
+      throw new Error("It is being restarted");
+    });
+    await connector().setPaused("unknown", true);
+    await until(async () => (withdrawn.mock.calls.length > 0 ? true : undefined), "a branch");
+    const again = await Promise.allSettled([feedOf("unknown").publishedEnded()]);
+    expect(again).toMatchObject([{ status: "rejected" }]);
+    expect(await keptOf("unknown")).toContain("tools");
+    withdrawn.mockRestore();
+    await runDurableObjectAlarm(connector());
+    await until(async () => ((await keptOf("unknown")) === "[]" ? true : undefined), "nothing");
+  });
+});
+
 /** An isolate, a session or a branch of the fan-out may know of a server for some seconds longer than it is there. */
 const LATE: readonly { readonly what: string; readonly ask: (name: string) => Promise<unknown> }[] =
   [
@@ -130,7 +187,11 @@ const LATE: readonly { readonly what: string; readonly ask: (name: string) => Pr
     },
     {
       what: "a topic that is wanted",
-      ask: (name) => feedOf(name).watch(1, { add: ["tools"], remove: [] }),
+      // A promise is not given any more: the branch asks again.
+      ask: async (name) => {
+        const watch = feedOf(name).watch(1, { add: ["tools"], remove: [] });
+        await watch.then(unexpected, () => undefined);
+      },
     },
   ];
 

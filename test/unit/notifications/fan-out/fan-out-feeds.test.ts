@@ -187,6 +187,29 @@ describe("a feed that does not answer", () => {
     },
   );
 
+  test("and is asked by another before it is asked again is asked as late", async ({ expect }) => {
+    await withWorld(async (world) => {
+      world.feed("a").mode = "lost";
+      await world.subscribed({ a: ["tools"] }, "s1");
+      world.feed("a").mode = "ok";
+      await world.subscribed({ a: ["tools"] }, "s2");
+      // It is promised what it may have missed, and the feed tells only of what is new to it.
+      expect(world.feed("a").changes).toEqual([{ add: ["tools"], remove: [], isLate: true }]);
+    });
+  });
+
+  test("and is asked again for a resource of nobody's promises it to nobody unseen", async ({
+    expect,
+  }) => {
+    await withWorld(async (world) => {
+      world.feed("a").mode = "lost";
+      await world.subscribed({ a: ["uri:x"] }, "s");
+      world.feed("a").mode = "ok";
+      await world.subscribed({ a: ["uri:x"] }, "s");
+      expect(world.feed("a").changes).toEqual([{ add: ["uri:x"], remove: [] }]);
+    });
+  });
+
   test("and receives much too late what was given up is corrected", async ({ expect }) => {
     await withWorld(async (world) => {
       const subscribed = world.branch.subscribe("s", { a: ["uri:x"] });
@@ -221,6 +244,53 @@ describe("a feed that does not answer", () => {
       world.branch.publish({ slug: "a", seq: 1, topics: ["uri:x"] });
       await world.allArrive();
       expect(world.session("s").taken).toHaveLength(1);
+    });
+  });
+});
+
+describe("a feed that has deleted what it had promised", () => {
+  test("is asked again, as late, until it has promised it anew", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["tools", "uri:x"] }, "s");
+      const feed = world.feed("a");
+      feed.watched.clear();
+      feed.mode = "lost";
+      world.branch.withdrawn("a");
+      await world.pass(40_000, () => world.allArrive());
+      expect([...feed.watched]).toEqual([]);
+      world.kill();
+      feed.mode = "ok";
+      await world.pass(600_000, () => world.allArrive());
+      expect(feed.changes.slice(1)).toMatchObject([
+        { add: ["tools", "uri:x"], remove: [], isLate: true },
+      ]);
+      expect(rowsIn("untold_1")).toBe(0);
+    });
+  });
+
+  test("is asked at once, and as late, when another wants the same", async ({ expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: ["uri:x"] }, "s1");
+      world.branch.withdrawn("a");
+      expect(await answer(world, "s2", { a: ["uri:x", "uri:y"] })).toEqual({
+        a: ["uri:x", "uri:y"],
+      });
+      const [late, ...others] = world.feed("a").changes.slice(1);
+      expect(late).toMatchObject({ add: ["uri:x"], isLate: true });
+      // Nobody has missed anything of what nobody had.
+      expect(others).toEqual([{ add: ["uri:y"], remove: [] }]);
+    });
+  });
+
+  test("while it is asked for more takes from nobody what they have", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["uri:x"] }, "s");
+      const more = world.branch.subscribe("s", { a: ["uri:x", "uri:y"] });
+      await world.pass(0);
+      world.branch.withdrawn("a");
+      await world.allArrive();
+      expect(await more).toEqual({ a: ["uri:x", "uri:y"] });
+      expect(rowsIn("wants_1")).toBe(2);
     });
   });
 });
