@@ -9,7 +9,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { randomName } from "../src/lib/random.ts";
-import { VaultNews } from "../src/notifications/source/vault-news.ts";
+import { VersionNews } from "../src/notifications/source/version-news.ts";
 import { count } from "../src/observability/costs.ts";
 import { logUnexpected } from "../src/observability/unexpected.ts";
 import { PING, PONG, PUBLISH_PROTOCOL, PublishClose } from "../src/protocol/publishing.ts";
@@ -41,7 +41,7 @@ export class ConnectorObject extends DurableObject<Env> {
   readonly #person: string;
   readonly #isSignedIn: boolean;
   readonly #connector: Connector;
-  #made: VaultNews | undefined;
+  #made: VersionNews | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -179,13 +179,17 @@ export class ConnectorObject extends DurableObject<Env> {
   }
 
   /** Made when it is used: most calls need none of it. */
-  #news(): VaultNews {
+  #news(): VersionNews {
     const { ctx, env } = this;
-    this.#made ??= new VaultNews({
+    this.#made ??= new VersionNews({
       key: publisherKey(this.#person),
       sql: meteredSql(ctx.storage.sql),
       publish: (branch, news) => branchAt(env, branch).publish(news),
-      isUsable: () => false,
+      isOld: (known) => {
+        const { version, servers } = this.#connector.list();
+        // Whoever knows of nothing has nothing to learn while there is nothing.
+        return known < version && (known > 0 || servers.length > 0);
+      },
       alarm: this.#clock,
       now: () => Date.now(),
     });

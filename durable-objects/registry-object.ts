@@ -25,7 +25,8 @@ import type {
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
 import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
-import { ServersNews } from "../src/notifications/source/servers-news.ts";
+import { VersionNews } from "../src/notifications/source/version-news.ts";
+import { SERVERS_KEY } from "../src/upstream/server-key.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt } from "./ports.ts";
 import { rotate, type StoredKey } from "../src/endpoint/key-rotation.ts";
@@ -42,7 +43,7 @@ export class RegistryObject extends DurableObject<Env> {
   readonly #lifeMs: number;
   readonly #owner: OwnerCode;
   readonly #servers: ServerRows;
-  #made: ServersNews | undefined;
+  #made: VersionNews | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -169,12 +170,15 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /** Made when it is used: most calls need none of it. */
-  #news(): ServersNews {
+  #news(): VersionNews {
     const { ctx, env } = this;
-    this.#made ??= new ServersNews({
+    this.#made ??= new VersionNews({
+      key: SERVERS_KEY,
       sql: meteredSql(ctx.storage.sql),
-      version: () => this.#servers.version,
+      isOld: (version) => version < this.#servers.version,
       publish: (branch, news) => branchAt(env, branch).publish(news),
+      // Whoever calls learns of a new version by that.
+      alarm: { noLaterThan: () => undefined, withdraw: () => undefined },
       now: () => Date.now(),
     });
     return this.#made;

@@ -15,7 +15,7 @@ import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { SessionLife } from "../src/sessions/state.ts";
-import { SERVERS_KEY } from "../src/upstream/server-key.ts";
+import { publisherOfKey, SERVERS_KEY } from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { activityOfObject } from "./call-sinks.ts";
 import { FollowedConfig } from "./followed-config.ts";
@@ -54,7 +54,9 @@ export class SessionHost {
     this.limits = this.#followed.config?.limits ?? defaultLimits();
     this.#clock = new AlarmClock(ctx);
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
-    this.#publishing = new SessionPublishing(ctx, env, this.#followed.config, this.#store);
+    const onPublished = (): void => this.#published();
+    const { config } = this.#followed;
+    this.#publishing = new SessionPublishing(env, config, this.#store, onPublished);
     this.#accounts = heldAccountsOf(ctx, env, "session", async (ended) =>
       this.session?.accountEnded(ended),
     );
@@ -127,11 +129,6 @@ export class SessionHost {
     return this.session;
   }
 
-  /** Resolves when the session knows what its person publishes now. */
-  get settled(): Promise<void> | undefined {
-    return this.#publishing.settled;
-  }
-
   /** Stores the session for the next life, if it is not stored yet. */
   save(): void {
     if (!this.#store.isSaved) this.#store.save({});
@@ -147,7 +144,7 @@ export class SessionHost {
       await this.#followed.renew();
       // Also where this life has begun with the new ones.
       this.session?.serversChanged();
-    }
+    } else if (publisherOfKey(news.slug) !== undefined) await this.#publishing.read();
     const { known } = this.#store;
     if (known === undefined || known.expiresAt <= Date.now()) return "gone";
     const delivery = this.#wired?.subscriptions()?.deliver(news);
@@ -211,6 +208,13 @@ export class SessionHost {
       this.#keep(false);
       this.#ctx.waitUntil(wired.session.close());
     }
+  }
+
+  /** The person publishes other servers. */
+  #published(): void {
+    // The endpoint may have had no server.
+    if (this.#wired === undefined) this.#wire();
+    else this.#wired.subscriptions()?.publishedChanged();
   }
 
   #wire(): void {

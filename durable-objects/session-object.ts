@@ -46,7 +46,6 @@ export class SessionObject extends DurableObject<Env> {
 
   async receive(claims: string, body: string, arrival: MessageArrival = {}): Promise<Received> {
     await this.#host.follow();
-    if (this.#host.settled !== undefined) await this.#host.settled;
     const session = this.#host.use(readClaims(claims));
     if (session === undefined) return UNKNOWN;
     const value = parseLossless(body);

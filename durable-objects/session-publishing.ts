@@ -4,36 +4,32 @@ import type { PublisherScope } from "../src/catalog/request-scope.ts";
 import type { Config } from "../src/config/config.ts";
 import type { Endpoint, Picked } from "../src/endpoint/endpoint.ts";
 import { withPublished } from "../src/endpoint/published-endpoint.ts";
-import { logUnexpected } from "../src/observability/unexpected.ts";
 import type { PublishedNames } from "../src/sessions/session-id.ts";
 import { connectorAt, publishedServerIn } from "./connectors.ts";
 import type { SessionStore } from "./session-store.ts";
 
+/** Of whoever knows of nothing. */
+const UNKNOWN_VERSION = 0;
 /** A Worker may know a person's servers of some seconds ago for this long. */
 const BELIEVED_MS = 15_000;
 
 export class SessionPublishing {
-  readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #config: Config | undefined;
   readonly #store: SessionStore;
+  readonly #onChanged: () => void;
   #readAt = -Infinity;
-  #reading: Promise<void> | undefined;
 
-  constructor(ctx: DurableObjectState, env: Env, config: Config | undefined, store: SessionStore) {
-    this.#ctx = ctx;
+  /** @param onChanged called when the person publishes other servers than the session knew. */
+  constructor(env: Env, config: Config | undefined, store: SessionStore, onChanged: () => void) {
     this.#env = env;
     this.#config = config;
     this.#store = store;
+    this.#onChanged = onChanged;
   }
 
   get names(): PublishedNames | undefined {
     return this.#store.known?.published;
-  }
-
-  /** Resolves when the servers are known again that a change was announced of. */
-  get settled(): Promise<void> | undefined {
-    return this.#reading;
   }
 
   withPublished(picked: Picked, slug: string | undefined, person: string | undefined): Picked {
@@ -48,12 +44,11 @@ export class SessionPublishing {
 
   publisher(person: string | undefined): PublisherScope | undefined {
     if (this.#config?.isPublishingOn !== true || person === undefined) return undefined;
-    const settled = (): Promise<void> | undefined => this.#reading;
+    const version = (): number => this.#version;
     return {
       person,
-      changed: () => this.#read(person),
-      get settled() {
-        return settled();
+      get version() {
+        return version();
       },
     };
   }
@@ -66,28 +61,28 @@ export class SessionPublishing {
     if (said !== undefined && said.version > (known?.version ?? -1)) this.#keep(said);
     const isOld = Date.now() - this.#readAt > BELIEVED_MS;
     const isOver = said === undefined && isOld && known !== undefined && known.names.length > 0;
-    if (isOver) this.#keep({ ...known, names: [] });
+    // Of a version that any other is newer than: a Worker may not have known yet that the person publishes.
+    if (isOver) this.#keep({ version: UNKNOWN_VERSION, names: [] });
   }
 
-  #read(person: string): void {
-    const reading = connectorAt(this.#env, person)
-      .list()
-      .then(({ version, servers }) => {
-        this.#readAt = Date.now();
-        this.#keep({ version, names: servers.map(({ name }) => name) });
-      })
-      .catch((error: unknown) => {
-        logUnexpected(error); // the object restarts
-      })
-      .finally(() => {
-        if (this.#reading === reading) this.#reading = undefined;
-      });
-    this.#reading = reading;
-    this.#ctx.waitUntil(reading);
+  /** Reads the list anew, of which a change was announced. Rejects when the person's object cannot be asked. */
+  async read(): Promise<void> {
+    const { person } = this.#store.known ?? {};
+    if (this.#config?.isPublishingOn !== true || person === undefined) return;
+    const { version, servers } = await connectorAt(this.#env, person).list();
+    this.#readAt = Date.now();
+    this.#keep({ version, names: servers.map(({ name }) => name) });
+  }
+
+  get #version(): number {
+    return this.names?.version ?? UNKNOWN_VERSION;
   }
 
   #keep(published: PublishedNames): void {
+    const { names = [] } = this.names ?? {};
+    if (published.version === this.#version && String(published.names) === String(names)) return;
     this.#store.learn({ published });
+    this.#onChanged();
   }
 }
 

@@ -8,10 +8,10 @@ import type { Feeds } from "./feeds.ts";
 
 export interface PublisherScope {
   readonly person: string;
-  /** A server has come or gone: what is known of them is read again. */
-  changed(): void;
-  /** Resolves when that was done, where something waits for it. */
-  readonly settled?: Promise<void> | undefined;
+  /** Of the list of them that the endpoint is made of; absent where nobody was asked for one. */
+  readonly version?: number | undefined;
+  /** A server has come or gone: what is known of them is read again. Absent where that is done before. */
+  readonly changed?: () => void;
 }
 
 export interface RequestScope {

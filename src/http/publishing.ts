@@ -45,9 +45,10 @@ export async function publishedAt(
 ): Promise<Pick<FrontDoorContext, "publisher" | "published"> & { readonly picked: Picked }> {
   if (publishing === undefined) return { picked: configured };
   const changed = (): void => publishing.known.forget(person);
-  // The endpoint of one server neither gets nor loses any.
-  const publisher = slug === undefined ? { person, changed } : undefined;
   const own = await publishedBy({ publishing, person, publishes, waitUntil }, slug);
+  // The endpoint of one server neither gets nor loses any.
+  const publisher =
+    slug === undefined ? { person, changed, version: own?.list.version } : undefined;
   if (own === undefined) return { picked: configured, publisher };
   return { picked: withPublished(configured, slug, own), publisher, published: own.list };
 }

@@ -8,7 +8,7 @@
  */
 
 import type { Interests, News, Topic } from "../catalog/feeds.ts";
-import { askOf, isListTopic } from "../catalog/topics.ts";
+import { askOf, isListTopic, versionTopicOf } from "../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
 import { hasAccounts, NOBODY } from "../endpoint/personal-endpoint.ts";
 import type { PublisherScope } from "../catalog/request-scope.ts";
@@ -31,10 +31,13 @@ export async function byKey(
   interests: Interests,
   publisher?: PublisherScope,
 ): Promise<Interests> {
+  // Of the same moment as the interests: what a server has that comes meanwhile is not among them.
+  const { person, version } = publisher ?? {};
   const keyed = await ofServers(endpoint, interests);
   const lists = [...new Set(Object.values(interests).flat())].filter(isListTopic);
-  if (publisher === undefined || lists.length === 0) return keyed;
-  return { ...keyed, [publisherKey(publisher.person)]: lists };
+  if (person === undefined || lists.length === 0) return keyed;
+  const known = version === undefined ? [] : [versionTopicOf(version)];
+  return { ...keyed, [publisherKey(person)]: [...lists, ...known] };
 }
 
 /** In the place of a key, where the caller has no account. */
@@ -106,7 +109,7 @@ export function takeAccountNews({ servers }: Endpoint, { slug: key }: News): boo
 /** @returns whether the news is that a published server has come or gone. From here on, it is looked at anew. */
 export function takePublisherNews(publisher: PublisherScope | undefined, { slug }: News): boolean {
   if (publisher === undefined || publisherOfKey(slug) === undefined) return false;
-  publisher.changed();
+  publisher.changed?.();
   return true;
 }
 

@@ -163,6 +163,11 @@ export class Branch<Socket extends ListenerSocket> {
     }
     this.#acceptedNews.accept(news, bySessions);
     this.#interests.sendLater(slug, unwanted);
+    // That there is a newer version is announced once: whoever has that version still asks anew, and is told at once.
+    this.#interests.forget(
+      slug,
+      news.topics.filter((topic) => versionOf(topic) !== undefined),
+    );
     this.listeners.deliver(news);
     if (bySessions.length === 0) return;
     this.#parts.scheduleAlarm(this.#parts.now() + WATCHDOG_MS);

@@ -114,6 +114,12 @@ export class InterestRegistry {
     this.sendLater(slug, this.#parts.subscriptions.topicsAt(slug), SILENT_MS);
   }
 
+  /** Of these topics nothing more is announced to those who ask for them from now on. */
+  forget(slug: string, topics: readonly Topic[]): void {
+    const honoured = this.#interestsOf(slug);
+    for (const topic of topics) honoured.delete(topic);
+  }
+
   /** The feed may be wrong about these topics: after `inMs` it learns which of them are wanted then. */
   sendLater(slug: string, topics: readonly Topic[], inMs = LEAVE_MS): void {
     if (topics.length === 0) return;

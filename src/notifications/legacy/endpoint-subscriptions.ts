@@ -229,6 +229,18 @@ export class EndpointSubscriptions {
     if (this.isWatching) this.#renew(false, "replace");
   }
 
+  /**
+   * The person publishes other servers now. The client of an endpoint that these join is told that its lists may
+   * have changed; to others, the only server may be back.
+   */
+  publishedChanged(): void {
+    if (this.#wanted.listens && this.#options.requestScope.publisher !== undefined) {
+      this.#wanted.listen(this.#options.isSilent());
+      this.#inbox.add(LIST_TOPICS);
+    }
+    if (this.isWatching) this.#renew(false, "replace");
+  }
+
   /** A server turned out to announce nothing by itself: the fan-out announces its changes instead. */
   silenced(): void {
     if (this.#options.attributed.hasOpenStream()) this.listened();
@@ -244,9 +256,9 @@ export class EndpointSubscriptions {
     // The fan-out has the session's interests.
     this.#mustRenew = false;
     const { endpoint, publisher } = this.#options.requestScope;
-    const isOther = takeAccountNews(endpoint, news) || takePublisherNews(publisher, news);
-    if (isOther && this.isWatching) this.#renew(false);
-    const topics = [...new Set(news.topics)];
+    if (takeAccountNews(endpoint, news) && this.isWatching) this.#renew(false);
+    // Of what its person publishes the client is told when the list of that has been read (`publishedChanged`).
+    const topics = takePublisherNews(publisher, news) ? [] : [...new Set(news.topics)];
     const slug = slugOfKey(news.slug);
     const wanted = topics.filter((topic) => this.#wanted.wants(slug, topic));
     const answer = this.#inbox.take(
@@ -320,7 +332,6 @@ export class EndpointSubscriptions {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
-        await this.#options.requestScope.publisher?.settled;
         // Interests in lists are in those of all servers: what is not among them is another account's.
         const { endpoint, publisher } = this.#options.requestScope;
         const isOwn = hasAccounts(endpoint) || publisher !== undefined;

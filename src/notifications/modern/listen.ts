@@ -138,7 +138,9 @@ async function sendChanges(
       const event = await connection.next();
       if (event === undefined) return undefined;
       const isGap = event.kind === "gap";
-      if (!isGap && event.news.slug === SERVERS_KEY) {
+      const isOther =
+        !isGap && (event.news.slug === SERVERS_KEY || takePublisherNews(publisher, event.news));
+      if (isOther) {
         for (const list of subscription.lists) await send(notificationOf(list));
         // The client listens anew, at the servers that there are now.
         return undefined;
@@ -149,15 +151,12 @@ async function sendChanges(
       }
       // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
       if (isGap && !covers(subscription, bySlug(endpoint, event.honoured))) return undefined;
-      // The endpoint has other servers now: the client listens anew, to those.
-      const isOther = !isGap && takePublisherNews(publisher, event.news);
       const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);
       for (const topic of topics) {
         // The client's own session brings neither changes of lists nor gaps.
         const isNew = isGap || isListTopic(topic) || deduplicator.isNew(topic, "feed");
         if (isNew) await send(notificationOf(topic));
       }
-      if (isOther) return undefined;
       if (isGap) await follow();
     }
   } finally {

@@ -2,8 +2,9 @@
 
 // Has an isolate of its own: it configures the gateway anew.
 import { env } from "cloudflare:workers";
-import { beforeAll, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 
+import { ConnectorObject } from "../../../durable-objects/connector-object.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
@@ -18,6 +19,7 @@ const MCP = { mcp: "/mcp" };
 const say: Tool = ({ params }) => text(`said ${JSON.stringify(params?.["arguments"])}`);
 let upstream: Upstream;
 
+afterEach(() => void vi.restoreAllMocks());
 beforeAll(async () => {
   upstream = await takeOnly({
     ...{ server: "dual", capabilities: { tools: {} } },
@@ -61,20 +63,37 @@ function lists(wanted: readonly unknown[]): Promise<true> {
   );
 }
 
-test("a session and a listener hear that a server comes and goes, and others keep their names", async ({
-  expect,
-}) => {
+async function listTools(session: Session): Promise<readonly unknown[]> {
+  return namesIn((await responseIn(await session.request("tools/list"))).result);
+}
+
+async function listen(): Promise<EventReader> {
+  const filter = { notifications: { toolsListChanged: true } };
+  const reader = new EventReader(await modern(MCP, "subscriptions/listen", filter));
+  expect((await reader.message()).method).toBe("notifications/subscriptions/acknowledged");
+  return reader;
+}
+
+// The first one: what is announced within a second of something else comes in several pieces.
+test("a session that could not read what its person publishes is told again", async () => {
   const session = await Session.inUse("/mcp");
-  const inSession = async (): Promise<readonly unknown[]> =>
-    namesIn((await responseIn(await session.request("tools/list"))).result);
+  const stream = await session.listen();
+  const list = vi.spyOn(ConnectorObject.prototype, "list");
+  list.mockRejectedValueOnce(new Error("It is being restarted"));
+  await publish();
+  await hears(stream);
+  expect(await listTools(session)).toEqual(JOINED);
+  expect(list.mock.settledResults[0]?.type).toBe("rejected");
+  await session.delete();
+  await env.CONNECTORS.getByName("local").end("files");
+  await lists(OWN);
+});
+
+test("a session and a listener hear that a server comes and goes, and others keep their names", async () => {
+  const session = await Session.inUse("/mcp");
+  const inSession = (): Promise<readonly unknown[]> => listTools(session);
   expect(await inSession()).toEqual(OWN);
   const stream = await session.listen();
-  const listen = async (): Promise<EventReader> => {
-    const filter = { notifications: { toolsListChanged: true } };
-    const reader = new EventReader(await modern(MCP, "subscriptions/listen", filter));
-    expect((await reader.message()).method).toBe("notifications/subscriptions/acknowledged");
-    return reader;
-  };
   const listener = await listen();
 
   await publish();
@@ -95,4 +114,16 @@ test("a session and a listener hear that a server comes and goes, and others kee
   await hears(stream);
   expect(await inSession()).toEqual(OWN);
   await lists(OWN);
+});
+
+test("a session and a listener hear of a server that has come just before they listened", async () => {
+  const session = await Session.inUse("/mcp");
+  expect(await listTools(session)).toEqual(OWN);
+  // This isolate knows of no server for some seconds yet.
+  await publish();
+  const [stream, listener] = [await session.listen(), await listen()];
+  await hears(stream);
+  expect(await listTools(session)).toEqual(JOINED);
+  await hears(listener);
+  await lists(JOINED);
 });

@@ -80,6 +80,18 @@ describe("a topic", () => {
     });
   });
 
+  test("that is a version is asked for anew once it was announced: its source tells at once", async ({
+    expect,
+  }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: ["version:1"] }, "s1", "s2");
+      expect(changesAt(world)).toHaveLength(1);
+      world.branch.publish({ slug: "a", seq: 1, topics: ["version:1"] });
+      await world.subscribed({ a: ["version:1"] }, "s3");
+      expect(changesAt(world).slice(1)).toEqual([[["version:1"], []]]);
+    });
+  });
+
   test("without a subscriber is withdrawn from its feed after a while", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed({ a: ["tools", "uri:x"] }, "s1", "s2");

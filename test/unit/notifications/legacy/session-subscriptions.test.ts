@@ -13,6 +13,7 @@ import {
   type News,
   type Topic,
 } from "../../../../src/catalog/feeds.ts";
+import type { PublisherScope } from "../../../../src/catalog/request-scope.ts";
 import type { OwnSessions } from "../../../../src/notifications/legacy/own-subscriptions.ts";
 import type { SavedInbox } from "../../../../src/notifications/legacy/notification-inbox.ts";
 import { EndpointSubscriptions } from "../../../../src/notifications/legacy/endpoint-subscriptions.ts";
@@ -82,6 +83,8 @@ class Scene implements NewsSource {
   wanted: SavedWanted | undefined;
   inbox: SavedInbox | undefined;
   subscriptions: EndpointSubscriptions;
+  /** Of an endpoint that a person's servers join. */
+  publisher: PublisherScope | undefined;
   endpoint: Endpoint;
   #waiting: Promise<unknown>[] = [];
 
@@ -100,6 +103,7 @@ class Scene implements NewsSource {
           return endpoint();
         },
         waitUntil,
+        publisher: this.publisher,
         limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
       },
       source: this,
@@ -764,6 +768,38 @@ describe("who wants something", () => {
     arrive();
     await scene.settle();
     expect(arrived).toEqual(["unsubscribe", "subscribe", "unsubscribe"]);
+  });
+});
+
+describe("when a person publishes other servers", () => {
+  test("a client whose endpoint they join is told once, and they are asked for", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.publisher = { person: "ann", version: 1 };
+    scene.revive();
+    await scene.listen();
+    expect(scene.delivered).toEqual([]);
+    scene.asked.length = 0;
+    scene.subscriptions.publishedChanged();
+    await scene.settle();
+    // The list was read before the news is passed on.
+    expect(scene.news("published/ann", 1, "tools", "version:1")).toBe("taken");
+    expect(scene.delivered).toEqual(ALL_LISTS);
+    expect(scene.asked).toEqual([{ a: [...LIST_TOPICS], constructor: [...LIST_TOPICS] }]);
+    expect(scene.renewed.at(-1)).toBe(true);
+  });
+
+  test("a client that has one server is told of nothing, and its server asked for", async ({
+    expect,
+  }) => {
+    const scene = new Scene(ALONE);
+    await scene.listen();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.asked.length = 0;
+    scene.subscriptions.publishedChanged();
+    await scene.settle();
+    expect([scene.delivered, scene.asked]).toEqual([[], [{ a: ["uri:x:"] }]]);
   });
 });
 

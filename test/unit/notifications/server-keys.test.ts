@@ -1,0 +1,27 @@
+/** The interests of a subscriber, as the fan-out has them. */
+
+import { test } from "vitest";
+
+import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
+import { byKey } from "../../../src/notifications/server-keys.ts";
+import { fakeServer } from "../endpoint/fake-server.ts";
+
+const ENDPOINT: Endpoint = { servers: [fakeServer("a")], isMerged: true, keepsNames: false };
+
+test("who has servers of a person says of which version, as it was when it asked", async ({
+  expect,
+}) => {
+  const publisher = { person: "ann", version: 3 };
+  const asked = byKey(ENDPOINT, { a: ["tools"] }, publisher);
+  publisher.version = 4;
+  expect(await asked).toEqual({ a: ["tools"], "published/ann": ["tools", "version:3"] });
+});
+
+test("who knows of no version is told of what comes and goes", async ({ expect }) => {
+  const publisher = { person: "ann" };
+  expect(await byKey(ENDPOINT, { a: ["tools"] }, publisher)).toEqual({
+    a: ["tools"],
+    "published/ann": ["tools"],
+  });
+  expect(await byKey(ENDPOINT, { a: ["uri:x"] }, publisher)).toEqual({ a: ["uri:x"] });
+});
