@@ -55,8 +55,8 @@ export class FanOutObject extends DurableObject<Env> {
     followed.begin(() => undefined);
   }
 
-  subscribe(session: string, interests: Interests, isRenewed?: boolean): Promise<Interests> {
-    return this.#branch.subscribe(session, interests, isRenewed);
+  subscribe(session: string, interests: Interests): Promise<Interests> {
+    return this.#branch.subscribe(session, interests);
   }
 
   replace(session: string, interests: Interests): Promise<Interests> {

@@ -113,10 +113,10 @@ export function wireSession(
         client: facts,
         unsolicited,
         source: {
-          subscribe: async (interests, isRenewed) => {
+          subscribe: async (interests) => {
             const { endpoint, publisher } = requestScope;
             const asked = await byKey(endpoint, interests, publisher);
-            return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked, isRenewed));
+            return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked));
           },
           replace: async (interests) => {
             const { endpoint, publisher } = requestScope;

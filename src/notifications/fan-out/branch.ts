@@ -118,25 +118,27 @@ export class Branch<Socket extends ListenerSocket> {
   /**
    * Adds to the subscriptions of a session.
    *
-   * @param isRenewed the session's client was granted them before: a resource whose server does not answer stays promised.
    * @returns the topics that the servers will announce. Other resources are not kept.
    */
-  subscribe(session: string, interests: Interests, isRenewed = false): Promise<Interests> {
+  subscribe(session: string, interests: Interests): Promise<Interests> {
     this.#deliveries.renewed(session);
-    return this.#subscribe(session, Kind.Session, interests, isRenewed);
+    return this.#subscribe(session, Kind.Session, interests);
   }
 
-  /** As `subscribe`, and in place of what the session has of other servers: its accounts have changed. */
-  async replace(session: string, interests: Interests): Promise<Interests> {
-    // Found before the feeds are asked: what the session subscribes to meanwhile stays.
-    const left = this.#subscriptions.of(session).filter(({ slug, topic }) => {
-      if (!Object.hasOwn(interests, slug)) return true;
-      // Of the versions of the servers, a session has one.
-      return versionOf(topic) !== undefined && interests[slug]?.includes(topic) !== true;
-    });
-    const honoured = await this.subscribe(session, interests, true);
-    for (const { slug, topic } of left) this.unsubscribe(session, { [slug]: [topic] });
-    return honoured;
+  /**
+   * As `subscribe`, with all that the session wants: whatever else it has goes, of another account or after an
+   * unsubscription that has not arrived. Its client was granted these: a resource whose server does not answer stays
+   * promised.
+   */
+  replace(session: string, interests: Interests): Promise<Interests> {
+    const wanted = new Set<string>();
+    for (const [slug, topics] of Object.entries(interests))
+      for (const topic of topics) wanted.add(keyOf(session, slug, topic));
+    // Before the feeds are asked: what the session subscribes to meanwhile stays.
+    for (const { slug, topic } of this.#subscriptions.of(session))
+      if (!wanted.has(keyOf(session, slug, topic))) this.unsubscribe(session, { [slug]: [topic] });
+    this.#deliveries.renewed(session);
+    return this.#subscribe(session, Kind.Session, interests, true);
   }
 
   /** Sends no more news of these topics, or of any; news that is under way may still arrive. */

@@ -36,7 +36,6 @@ import {
   topicOf,
 } from "../../catalog/topics.ts";
 import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
-import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
@@ -70,7 +69,10 @@ export class EndpointSubscriptions {
   readonly #deduplicator = new Deduplicator<"own" | "feed">();
   readonly #mutex = new KeyedMutex();
   #renewing: Promise<unknown> = Promise.resolve();
-  /** The fan-out has not received the interests in this life of the session's Durable Object. */
+  /**
+   * What the fan-out has may not be what is wanted: it has not received that in this life of the session's Durable
+   * Object, or was not reached. A renewal, when the client is seen again, makes it so.
+   */
   #mustRenew: boolean;
   /** The client listened when no list was promised to it: what is promised next may have changed since. */
   #isLate: boolean;
@@ -80,10 +82,12 @@ export class EndpointSubscriptions {
     const retentionMs = requestScope.limits.retentionMinutes * 60_000;
     this.#options = options;
     this.#wanted = new SessionSubscriptions(requestScope, savedWanted);
-    this.#interests = new SessionInterests(options.source, requestScope);
+    // A branch that was asked to forget the session has nothing of it.
+    const isKnown = savedWanted !== undefined && saved?.isParked !== true;
+    this.#interests = new SessionInterests(options.source, requestScope, isKnown);
     this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
-    this.#mustRenew = !this.#wanted.isEmpty;
+    this.#mustRenew = isKnown;
     this.#isLate = this.#wanted.hasNoPromise;
   }
 
@@ -114,19 +118,11 @@ export class EndpointSubscriptions {
       await settleWithin(owning, OWN_WAIT_MS);
       return this.#doneAt(slug);
     }
-    if (await owning) {
-      // A fan-out that could not be reached gets the interests when the client is seen again.
-      this.#mustRenew ||= honoured === undefined;
-      return this.#doneAt(slug);
-    }
+    if (await owning) return this.#doneAt(slug);
     // The capabilities in `initialize` hold for a session that the client has with the server itself.
     if (honoured !== undefined && (await this.#beginOwn(uri, slug))) return { result: {} };
-    if (honoured !== undefined || before !== slug) {
-      this.#wanted.delete(uri);
-      this.#save();
-      // A subscription that took too long may still be granted.
-      this.#options.requestScope.waitUntil(this.#own.unsubscribe(slug, uri));
-    }
+    // It may still be granted where that took too long, and a renewal may have asked for it meanwhile.
+    if (honoured !== undefined || before !== slug) this.#drop(uri, slug);
     if (honoured === undefined) {
       const message = "The gateway cannot tell of changes at the moment; subscribe again later";
       return errorReply(ErrorCode.InternalError, message, { uri });
@@ -135,10 +131,12 @@ export class EndpointSubscriptions {
     return errorReply(ErrorCode.InvalidParams, message, { uri });
   }
 
-  /** Waits for the renewal before it, which may be a replacement: that takes away what it does not name. */
+  /** Waits for the renewal before it, which takes away what it does not name. */
   async #add(interests: Interests): Promise<Announced> {
     await this.#renewing;
-    return this.#interests.add(interests);
+    const announced = await this.#interests.add(interests);
+    this.#mustRenew ||= announced.honoured === undefined;
+    return announced;
   }
 
   /** @returns whether the client's own session with the server will announce the resource. */
@@ -155,12 +153,9 @@ export class EndpointSubscriptions {
     const uri = params?.uri;
     if (typeof uri !== "string") return malformed("uri");
     const slug = this.#wanted.ownerOf(uri);
-    if (slug !== undefined) {
-      this.#forget(uri, slug);
-      this.#inbox.forget(topicOf(uri));
-      this.#save();
-    }
-    return slug === undefined ? { result: {} } : this.#doneAt(slug);
+    if (slug === undefined) return { result: {} };
+    this.#drop(uri, slug);
+    return this.#doneAt(slug);
   }
 
   /**
@@ -222,11 +217,14 @@ export class EndpointSubscriptions {
    */
   serversChanged(): void {
     const { version: seq } = this.#options.requestScope.endpoint;
-    if (this.#wanted.serversChanged()) this.#save();
+    if (this.#wanted.serversChanged()) {
+      this.#save();
+      this.#mustRenew = true;
+    }
     if (seq === undefined || !this.#wanted.listens) return;
     this.#wanted.listen(this.#options.isSilent());
     this.#inbox.take({ slug: SERVERS_KEY, seq, topics: LIST_TOPICS }, LIST_TOPICS, () => true);
-    if (this.isWatching) this.#renew(false, "replace");
+    if (this.isWatching) this.#renew(false);
   }
 
   /**
@@ -238,7 +236,7 @@ export class EndpointSubscriptions {
       this.#wanted.listen(this.#options.isSilent());
       this.#inbox.add(LIST_TOPICS);
     }
-    if (this.isWatching) this.#renew(false, "replace");
+    if (this.isWatching) this.#renew(false);
   }
 
   /** A server turned out to announce nothing by itself: the fan-out announces its changes instead. */
@@ -275,9 +273,7 @@ export class EndpointSubscriptions {
     const topic = askTopicOf(ask);
     if (!this.#wanted.ask(topic)) return;
     this.#save();
-    const subscribed = this.#add({ [ask.slug]: [topic] }).then(({ honoured }) => {
-      this.#mustRenew ||= honoured === undefined;
-    });
+    const subscribed = this.#add({ [ask.slug]: [topic] });
     this.#options.requestScope.waitUntil(subscribed);
     await settleWithin(subscribed, OWN_WAIT_MS);
   }
@@ -287,7 +283,7 @@ export class EndpointSubscriptions {
     const asks = this.#wanted.answered(topics);
     if (asks === undefined) return;
     this.#save();
-    this.#options.requestScope.waitUntil(this.#interests.remove(asks));
+    this.#options.requestScope.waitUntil(this.#remove(asks));
   }
 
   /** @returns whether the fan-out announces changes of a server's list to the client. */
@@ -322,25 +318,19 @@ export class EndpointSubscriptions {
 
   /** The session is over. */
   async end(): Promise<void> {
-    this.#interests.end();
     this.#own.end();
-    if (this.#wanted.isEmpty || this.#inbox.isOffline) return;
-    await this.#interests.remove();
+    await this.#interests.end();
   }
 
-  #renew(hasMissed: boolean, renewal?: "replace"): void {
+  /** Says all that is wanted: what was left over at the fan-out goes, of other accounts or after what it did not get. */
+  #renew(hasMissed: boolean): void {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
-        // Interests in lists are in those of all servers: what is not among them is another account's.
-        const { endpoint, publisher } = this.#options.requestScope;
-        const isOwn = hasAccounts(endpoint) || publisher !== undefined;
-        const isWhole = this.#wanted.hasLists && isOwn;
         const { uris } = this.#wanted;
-        const way = renewal ?? (isWhole ? "replace" : "renew");
-        const { honoured, accounts } = await this.#interests.add(this.#wanted.interests(), way);
+        const all = this.#wanted.interests();
+        const { honoured, accounts } = await this.#interests.add(all, "replace");
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
-        // A fan-out that cannot be reached now gets the interests when the client is seen again.
         if (honoured === undefined) {
           this.#mustRenew = true;
           this.#isLate ||= this.#wanted.hasNoPromise;
@@ -363,17 +353,28 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(this.#renewing);
   }
 
+  /** The client is not subscribed to the resource any more, or was refused it. */
+  #drop(uri: string, slug: string): void {
+    this.#forget(uri, slug);
+    this.#inbox.forget(topicOf(uri));
+    this.#save();
+  }
+
   /** Runs under the URI's lock, so that a later subscription is not undone. */
   #forget(uri: string, slug: string): void {
     this.#wanted.delete(uri);
-    const renewed = this.#renewing;
     const removed = this.#mutex.run(uri, async () => {
-      await renewed;
       if (this.#wanted.ownerOf(uri) === slug) return;
-      const left = this.#interests.remove({ [slug]: [topicOf(uri)] });
+      const left = this.#remove({ [slug]: [topicOf(uri)] });
       await Promise.all([left, this.#own.unsubscribe(slug, uri)]);
     });
     this.#options.requestScope.waitUntil(removed);
+  }
+
+  /** Waits for the renewal before it, which may ask for the same. */
+  async #remove(interests: Interests): Promise<void> {
+    await this.#renewing;
+    if (!(await this.#interests.remove(interests))) this.#mustRenew = true;
   }
 
   #doneAt(slug: string): Reply {

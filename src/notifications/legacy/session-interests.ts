@@ -12,9 +12,8 @@ const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
 
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
-  /** @param isRenewed the client was granted them before. */
-  subscribe(interests: Interests, isRenewed?: boolean): Promise<Interests>;
-  /** In place of what it has of other accounts than those that the caller has now. */
+  subscribe(interests: Interests): Promise<Interests>;
+  /** @param interests all that the session wants, granted before: whatever else the fan-out has of it goes. */
   replace(interests: Interests): Promise<Interests>;
   /** @param interests all if omitted. */
   unsubscribe(interests?: Interests): Promise<void>;
@@ -34,27 +33,28 @@ export class SessionInterests {
   readonly #source: NewsSource;
   readonly #requestScope: Pick<RequestScope, "endpoint">;
   readonly #over = new AbortController();
+  /** The fan-out may have something of the session, if only what an unsubscription that failed has left there. */
+  #isKnown: boolean;
 
-  constructor(source: NewsSource, requestScope: Pick<RequestScope, "endpoint">) {
+  /** @param isKnown by what an earlier life has asked for. */
+  constructor(source: NewsSource, requestScope: Pick<RequestScope, "endpoint">, isKnown: boolean) {
     this.#source = source;
     this.#requestScope = requestScope;
+    this.#isKnown = isKnown;
   }
 
   /** Never rejects. */
-  async add(
-    interests: Interests,
-    way: "subscribe" | "renew" | "replace" = "subscribe",
-  ): Promise<Announced> {
+  async add(interests: Interests, way: "subscribe" | "replace" = "subscribe"): Promise<Announced> {
     const { signal } = this.#over;
     if (signal.aborted) return UNREACHABLE;
+    this.#isKnown = true;
     const ask = async (): Promise<Announced> => {
       const { endpoint } = this.#requestScope;
       const accounts = await accountKeys(endpoint, Object.keys(interests));
-      if (way !== "replace")
-        return { accounts, honoured: await this.#source.subscribe(interests, way === "renew") };
-      const honoured = await this.#source.replace(interests);
-      // From here on, the vaults tell of another account.
-      return (await hasOtherAccounts(endpoint, accounts)) ? ask() : { accounts, honoured };
+      const honoured = await this.#source[way](interests);
+      // Once they have all interests, the vaults tell of another account.
+      const isOther = way === "replace" && (await hasOtherAccounts(endpoint, accounts));
+      return isOther ? ask() : { accounts, honoured };
     };
     // A fan-out that fails is being restarted.
     const announced = await retry(ask, { ...RETRIES, signal }).catch(() => UNREACHABLE);
@@ -64,16 +64,22 @@ export class SessionInterests {
   }
 
   /**
-   * A fan-out that cannot be reached goes on to deliver news, which the session ignores, or refuses. Never rejects.
+   * A fan-out that cannot be reached goes on to deliver news, which the session ignores, or refuses, until the session
+   * renews its interests. Never rejects.
    *
    * @param interests all if omitted.
+   * @returns whether the fan-out was reached.
    */
-  async remove(interests?: Interests): Promise<void> {
-    await this.#source.unsubscribe(interests).catch(() => undefined);
+  async remove(interests?: Interests): Promise<boolean> {
+    const removed = this.#source.unsubscribe(interests).then(() => true);
+    const isRemoved = await removed.catch(() => false);
+    if (isRemoved && interests === undefined) this.#isKnown = false;
+    return isRemoved;
   }
 
   /** The session is over. */
-  end(): void {
+  async end(): Promise<void> {
     this.#over.abort(new Error("The session is over"));
+    if (this.#isKnown) await this.remove();
   }
 }

@@ -119,11 +119,6 @@ export class SessionSubscriptions {
     return !hasOwn && this.#versionTopic === undefined;
   }
 
-  /** The client is told of the lists of all servers. */
-  get hasLists(): boolean {
-    return this.#lists !== undefined;
-  }
-
   /** The client is told of the lists of all servers, and no server has promised to announce any. */
   get hasNoPromise(): boolean {
     return this.#lists?.size === 0;

@@ -44,6 +44,41 @@ test("U62 what a session subscribes to while it moves to another account stays",
   });
 });
 
+test("a session that says all that it wants keeps nothing else, also of the same server", async ({
+  expect,
+}) => {
+  await withWorld(async (world, { rowsIn }) => {
+    await world.subscribed(
+      { a: ["tools", "uri:x:"], b: ["uri:x:"], "servers/": ["version:1"] },
+      "s",
+    );
+    const replaced = world.branch.replace("s", { a: ["tools"], "servers/": ["version:2"] });
+    await world.allArrive();
+    await replaced;
+    expect(rowsIn("wants_1")).toBe(2);
+    await world.pass(31_000, () => world.allArrive());
+    expect([...world.feed("a").watched]).toEqual(["tools"]);
+    expect([...world.feed("b").watched]).toEqual([]);
+    expect([...world.feed("servers/").watched]).toEqual(["version:2"]);
+  });
+});
+
+test("what a session asks for again while it says all that it wanted before stays", async ({
+  expect,
+}) => {
+  await withWorld(async (world, { rowsIn }) => {
+    await world.subscribed({ b: ["uri:x:"] }, "s");
+    const replaced = world.branch.replace("s", { a: ["tools"] });
+    const subscribed = world.branch.subscribe("s", { b: ["uri:x:"] });
+    await world.allArrive();
+    expect(await Promise.all([replaced, subscribed])).toEqual([
+      { a: ["tools"] },
+      { b: ["uri:x:"] },
+    ]);
+    expect(rowsIn("wants_1")).toBe(2);
+  });
+});
+
 describe("news", () => {
   test("goes to every session that wants it, once, and no more than 100 at a time", async ({
     expect,

@@ -95,14 +95,13 @@ class Scene implements NewsSource {
 
   /** Another life of the holder, which knows what was saved. */
   revive(): EndpointSubscriptions {
-    const waitUntil = (work: Promise<unknown>): void => void this.#waiting.push(work);
-    const endpoint = (): Endpoint => this.endpoint;
+    const current = (): Endpoint => this.endpoint;
     this.subscriptions = new EndpointSubscriptions({
       requestScope: {
         get endpoint() {
-          return endpoint();
+          return current();
         },
-        waitUntil,
+        waitUntil: (work) => void this.#waiting.push(work),
         publisher: this.publisher,
         limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
       },
@@ -553,52 +552,71 @@ describe("resources/subscribe", () => {
   });
 });
 
-describe("while the interests of the session are replaced", () => {
-  /** Its fan-out takes away what a replacement does not name. */
-  class Replacing extends Scene {
-    readonly held = new Set<Topic>();
-    readonly #gate = Promise.withResolvers<void>();
+/** Its fan-out takes away what a replacement does not name. */
+class Holding extends Scene {
+  readonly held = new Set<Topic>();
+  /** What arrives waits for these. */
+  readonly gates = { subscribe: Promise.resolve(), replace: Promise.resolve() };
+  /** No unsubscription arrives. */
+  isDeaf = false;
 
-    override subscribe(interests: Interests): Promise<Interests> {
-      for (const topic of Object.values(interests).flat()) this.held.add(topic);
-      return Promise.resolve(interests);
-    }
-
-    override async replace(interests: Interests): Promise<Interests> {
-      await this.#gate.promise;
-      this.held.clear();
-      return this.subscribe(interests);
-    }
-
-    /** What was asked for has been sent by then, if it waits for nothing. */
-    async replaced(): Promise<void> {
-      await vi.advanceTimersByTimeAsync(0);
-      this.#gate.resolve();
-      await this.settle();
-    }
+  override async subscribe(interests: Interests): Promise<Interests> {
+    await this.gates.subscribe;
+    return this.#hold(interests);
   }
 
+  override async replace(interests: Interests): Promise<Interests> {
+    await this.gates.replace;
+    this.held.clear();
+    return this.#hold(interests);
+  }
+
+  override async unsubscribe(interests?: Interests): Promise<void> {
+    if (this.isDeaf) throw new Error("It is being restarted");
+    await super.unsubscribe(interests);
+    if (interests === undefined) this.held.clear();
+    for (const topic of Object.values(interests ?? {}).flat()) this.held.delete(topic);
+  }
+
+  #hold(interests: Interests): Interests {
+    const honoured = this.honour(interests);
+    for (const topic of Object.values(honoured).flat()) this.held.add(topic);
+    return honoured;
+  }
+}
+
+describe("while the interests of the session are replaced", () => {
   const VERSIONED: Endpoint = { ...MERGED, version: 1 };
 
-  test("a resource that is asked for stays", async ({ expect }) => {
-    const scene = new Replacing(VERSIONED);
+  async function replacing(
+    act: (scene: Holding) => Promise<unknown>,
+  ): Promise<readonly [scene: Holding, answer: unknown]> {
+    const scene = new Holding(VERSIONED);
     await scene.listen();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.gates.replace = promise;
     scene.subscriptions.serversChanged();
     await vi.advanceTimersByTimeAsync(0);
-    const subscribed = scene.subscriptions.subscribe(A, { uri: "x:" });
-    await scene.replaced();
-    expect(await subscribed).toEqual(DONE_AT_A);
+    const acted = act(scene);
+    // What was asked for has been sent by then, if it waits for nothing.
+    await vi.advanceTimersByTimeAsync(0);
+    resolve();
+    await scene.settle();
+    return [scene, await acted];
+  }
+
+  test("a resource that is asked for stays", async ({ expect }) => {
+    const [scene, answer] = await replacing(({ subscriptions }) =>
+      subscriptions.subscribe(A, { uri: "x:" }),
+    );
+    expect(answer).toEqual(DONE_AT_A);
     expect(scene.held).toContain("uri:x:");
   });
 
   test("the end of an elicitation that is asked for stays", async ({ expect }) => {
-    const scene = new Replacing(VERSIONED);
-    await scene.listen();
-    scene.subscriptions.serversChanged();
-    await vi.advanceTimersByTimeAsync(0);
-    const asked = scene.subscriptions.asked({ slug: "a", elicitationId: "e" });
-    await scene.replaced();
-    await asked;
+    const [scene] = await replacing(({ subscriptions }) =>
+      subscriptions.asked({ slug: "a", elicitationId: "e" }),
+    );
     await scene.settle();
     expect([...scene.held].filter((topic) => topic.startsWith("ask:"))).toHaveLength(1);
   });
@@ -674,6 +692,91 @@ describe("at a server that an operator takes away and gives back", () => {
     await change(scene, { ...BACK, servers: [narrowed, B] });
     expect(scene.delivered).toEqual(ALL_LISTS);
     expect(scene.wanted?.uris).toEqual([]);
+  });
+});
+
+describe("what is left over at the fan-out", () => {
+  test("of a resource that was refused while a renewal named it goes", async ({ expect }) => {
+    const scene = new Holding();
+    scene.canOwn = false;
+    scene.honour = () => ({});
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.gates.subscribe = promise;
+    const reply = scene.subscriptions.subscribe(A, { uri: "x:" });
+    await vi.advanceTimersByTimeAsync(0);
+    // The server does not answer this one, and so it keeps what the client is taken to have had.
+    scene.gates.replace = promise.then(() => {
+      scene.honour = (interests) => interests;
+    });
+    scene.isListening = true;
+    scene.subscriptions.listened();
+    scene.news("a", 1, "uri:x:");
+    await vi.advanceTimersByTimeAsync(0);
+    resolve();
+    expect(await reply).toMatchObject({ error: { code: -32602 } });
+    await scene.settle();
+    await scene.settle();
+    expect([...scene.held]).toEqual([...LIST_TOPICS]);
+  });
+
+  test("of a subscription that was refused without an answer goes", async ({ expect }) => {
+    const scene = new Holding();
+    scene.isListening = false;
+    // It arrives, and its answer does not.
+    scene.honour = (interests) => {
+      for (const topic of Object.values(interests).flat()) scene.held.add(topic);
+      throw new Error("It is being restarted");
+    };
+    const reply = scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.news("a", 1, "uri:x:");
+    await vi.runAllTimersAsync();
+    expect(await reply).toMatchObject({ error: { code: -32603 } });
+    await scene.settle();
+    expect([...scene.held]).toEqual([]);
+    // Nor is the client told of what it did not get.
+    scene.honour = (interests) => interests;
+    await scene.listen();
+    expect(scene.delivered).toEqual([]);
+  });
+
+  test.for([{ when: "in the same life" }, { when: "in another life" }])(
+    "by an unsubscription that did not arrive goes when the client is seen again, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Holding(ALONE);
+      await scene.subscriptions.subscribe(A, { uri: "x:" });
+      scene.isDeaf = true;
+      scene.subscriptions.unsubscribe({ uri: "x:" });
+      await scene.settle();
+      expect([...scene.held]).toEqual(["uri:x:"]);
+      if (when === "in another life") scene.revive();
+      scene.subscriptions.seen();
+      await scene.settle();
+      expect([...scene.held]).toEqual([]);
+    },
+  );
+
+  test("by an unsubscription that did not arrive goes with the session", async ({ expect }) => {
+    const scene = new Holding(ALONE);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.isDeaf = true;
+    scene.subscriptions.unsubscribe({ uri: "x:" });
+    await scene.settle();
+    scene.isDeaf = false;
+    await scene.subscriptions.end();
+    expect([...scene.held]).toEqual([]);
+  });
+
+  test("of a server that an operator has taken away goes when the client is seen again", async ({
+    expect,
+  }) => {
+    const scene = new Holding(MERGED);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.subscriptions.subscribe(B, { uri: "z:" });
+    scene.endpoint = { ...MERGED, servers: [B] };
+    scene.subscriptions.serversChanged();
+    scene.subscriptions.seen();
+    await scene.settle();
+    expect([...scene.held]).toEqual(["uri:z:"]);
   });
 });
 
