@@ -55,16 +55,16 @@ export class FanOutObject extends DurableObject<Env> {
     followed.begin(() => undefined);
   }
 
-  subscribe(session: string, interests: Interests): Promise<Interests> {
-    return this.#branch.subscribe(session, interests);
+  subscribe(session: string, interests: Interests, life?: number): Promise<Interests> {
+    return this.#branch.subscribe(session, interests, life);
   }
 
-  replace(session: string, interests: Interests): Promise<Interests> {
-    return this.#branch.replace(session, interests);
+  replace(session: string, interests: Interests, life?: number): Promise<Interests> {
+    return this.#branch.replace(session, interests, life);
   }
 
-  unsubscribe(session: string, interests?: Interests): void {
-    this.#branch.unsubscribe(session, interests);
+  unsubscribe(session: string, interests?: Interests, life?: number): void {
+    this.#branch.unsubscribe(session, interests, life);
   }
 
   publish(news: News): void {

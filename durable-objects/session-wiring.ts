@@ -113,19 +113,19 @@ export function wireSession(
         client: facts,
         unsolicited,
         source: {
-          subscribe: async (interests) => {
+          subscribe: async (interests, ofLife) => {
             const { endpoint, publisher } = requestScope;
             const asked = await byKey(endpoint, interests, publisher);
-            return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked));
+            return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked, ofLife));
           },
-          replace: async (interests) => {
+          replace: async (interests, ofLife) => {
             const { endpoint, publisher } = requestScope;
             const asked = await byKey(endpoint, interests, publisher);
-            return bySlug(endpoint, await branchFor(env, id).replace(id, asked));
+            return bySlug(endpoint, await branchFor(env, id).replace(id, asked, ofLife));
           },
-          unsubscribe: async (interests) => {
+          unsubscribe: async (interests, ofLife) => {
             const left = interests && (await byKey(requestScope.endpoint, interests));
-            await branchFor(env, id).unsubscribe(id, left);
+            await branchFor(env, id).unsubscribe(id, left, ofLife);
           },
         },
         saved: stored,

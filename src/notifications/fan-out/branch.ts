@@ -15,6 +15,7 @@ import { AcceptedNews } from "./accepted-news.ts";
 import { LateNews } from "./late-news.ts";
 import { type ListenerSocket, Listeners, type ListenersParts } from "./listeners.ts";
 import { InterestRegistry } from "./interest-registry.ts";
+import { SessionLives } from "./session-lives.ts";
 import { Kind, type ServerTopic, SubscriptionTable } from "./subscription-table.ts";
 
 /**
@@ -57,6 +58,14 @@ const MIN_PAUSE_MS = 1000;
 /** A topic is stored for each of its subscribers. No feed watches a longer one. */
 const MAX_TOPIC_CHARS = "uri:".length + MAX_URI_CHARS;
 
+/** What is known of the subscriber that asks. */
+interface AskedBy {
+  /** The number of a session's life. */
+  readonly life?: number | undefined;
+  /** It was granted before what it asks for. */
+  readonly isRenewed?: boolean;
+}
+
 /** The topics of one server that a subscriber asks for, and those it had already. */
 interface Asked {
   readonly topics: readonly Topic[];
@@ -66,6 +75,7 @@ interface Asked {
 export class Branch<Socket extends ListenerSocket> {
   readonly #parts: BranchParts<Socket>;
   readonly #subscriptions: SubscriptionTable;
+  readonly #lives: SessionLives;
   readonly #acceptedNews: AcceptedNews;
   readonly #lateNews: LateNews;
   readonly #interests: InterestRegistry;
@@ -81,6 +91,7 @@ export class Branch<Socket extends ListenerSocket> {
     const deadlines = new Deadlines();
     const subscriptions = new SubscriptionTable(sql);
     this.#subscriptions = subscriptions;
+    this.#lives = new SessionLives(sql);
     this.#acceptedNews = new AcceptedNews(sql);
     this.#lateNews = new LateNews(sql, now);
     this.#interests = new InterestRegistry({
@@ -118,11 +129,13 @@ export class Branch<Socket extends ListenerSocket> {
   /**
    * Adds to the subscriptions of a session.
    *
+   * @param life of the session: once a later one has called, an earlier one changes nothing any more.
    * @returns the topics that the servers will announce. Other resources are not kept.
    */
-  subscribe(session: string, interests: Interests): Promise<Interests> {
+  async subscribe(session: string, interests: Interests, life?: number): Promise<Interests> {
+    if (!this.#lives.begin(session, life)) return {};
     this.#deliveries.renewed(session);
-    return this.#subscribe(session, Kind.Session, interests);
+    return this.#subscribe(session, Kind.Session, interests, { life });
   }
 
   /**
@@ -130,27 +143,23 @@ export class Branch<Socket extends ListenerSocket> {
    * unsubscription that has not arrived. Its client was granted these: a resource whose server does not answer stays
    * promised.
    */
-  replace(session: string, interests: Interests): Promise<Interests> {
+  async replace(session: string, interests: Interests, life?: number): Promise<Interests> {
+    if (!this.#lives.begin(session, life)) return {};
     const wanted = new Set<string>();
     for (const [slug, topics] of Object.entries(interests))
       for (const topic of topics) wanted.add(keyOf(session, slug, topic));
     // Before the feeds are asked: what the session subscribes to meanwhile stays.
     for (const { slug, topic } of this.#subscriptions.of(session))
-      if (!wanted.has(keyOf(session, slug, topic))) this.unsubscribe(session, { [slug]: [topic] });
+      if (!wanted.has(keyOf(session, slug, topic))) this.#leave(session, slug, [topic]);
     this.#deliveries.renewed(session);
-    return this.#subscribe(session, Kind.Session, interests, true);
+    return this.#subscribe(session, Kind.Session, interests, { life, isRenewed: true });
   }
 
   /** Sends no more news of these topics, or of any; news that is under way may still arrive. */
-  unsubscribe(session: string, interests?: Interests): void {
-    if (interests === undefined) {
-      this.#forget(session);
-      return;
-    }
-    for (const [slug, topics] of Object.entries(interests)) {
-      for (const topic of topics) this.#lateNews.withdraw(session, slug, topic);
-      this.#remove(session, slug, topics);
-    }
+  unsubscribe(session: string, interests?: Interests, life?: number): void {
+    if (!this.#lives.begin(session, life)) return;
+    if (interests === undefined) this.#forget(session);
+    else for (const [slug, topics] of Object.entries(interests)) this.#leave(session, slug, topics);
   }
 
   /** Accepts news: once this returns, every subscriber receives it, even if this life of the branch ends. */
@@ -208,10 +217,11 @@ export class Branch<Socket extends ListenerSocket> {
     subscriber: string,
     kind: Kind,
     interests: Interests,
-    isRenewed = false,
+    { life, isRenewed = false }: AskedBy = {},
   ): Promise<Interests> {
     const { knows, learn } = this.#parts;
     if (Object.keys(interests).some((slug) => !knows(slug))) await learn();
+    if (this.#lives.isOver(subscriber, life)) return {};
     const asked = this.#admit(subscriber, kind, interests);
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {
@@ -222,7 +232,8 @@ export class Branch<Socket extends ListenerSocket> {
           honoured.has(topic) ||
           (unanswered.has(topic) && (isRenewed || !isResource(topic) || known.has(topic)));
         const refused = topics.filter((topic) => !isPromised(topic) && isResource(topic));
-        this.#remove(subscriber, slug, refused);
+        // A later life may have been promised what was refused to this one.
+        if (!this.#lives.isOver(subscriber, life)) this.#remove(subscriber, slug, refused);
         for (const topic of topics) this.#asking.delete(keyOf(subscriber, slug, topic));
         return [slug, topics.filter(isPromised)] as const;
       }),
@@ -267,6 +278,11 @@ export class Branch<Socket extends ListenerSocket> {
     return subscribers.some((name) => !this.#asking.has(keyOf(name, slug, topic)));
   }
 
+  #leave(session: string, slug: string, topics: readonly Topic[]): void {
+    for (const topic of topics) this.#lateNews.withdraw(session, slug, topic);
+    this.#remove(session, slug, topics);
+  }
+
   #remove(subscriber: string, slug: string, topics: readonly Topic[]): void {
     const unwanted = topics.filter((topic) =>
       this.#subscriptions.remove(subscriber, { slug, topic }),
@@ -276,6 +292,7 @@ export class Branch<Socket extends ListenerSocket> {
 
   #forget(subscriber: string): void {
     this.#lateNews.forget(subscriber);
+    this.#lives.forget(subscriber);
     for (const { slug, topic } of this.#subscriptions.forget(subscriber))
       this.#interests.sendLater(slug, [topic]);
   }

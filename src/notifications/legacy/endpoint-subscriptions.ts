@@ -74,6 +74,8 @@ export class EndpointSubscriptions {
    * Object, or was not reached. A renewal, when the client is seen again, makes it so.
    */
   #mustRenew: boolean;
+  /** The number of this life, once it is saved. */
+  #savedLife: number | undefined;
   /** The client listened when no list was promised to it: what is promised next may have changed since. */
   #isLate: boolean;
 
@@ -84,7 +86,13 @@ export class EndpointSubscriptions {
     this.#wanted = new SessionSubscriptions(requestScope, savedWanted);
     // A branch that was asked to forget the session has nothing of it.
     const isKnown = savedWanted !== undefined && saved?.isParked !== true;
-    this.#interests = new SessionInterests(options.source, requestScope, isKnown);
+    this.#interests = new SessionInterests(options.source, requestScope, {
+      before: savedWanted?.life,
+      isKnown,
+      onBegin: () => {
+        if (this.#savedLife !== this.#interests.life) this.#save();
+      },
+    });
     this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
     this.#mustRenew = isKnown;
@@ -393,6 +401,8 @@ export class EndpointSubscriptions {
   }
 
   #save(): void {
-    this.#options.saveWanted(this.#wanted.save());
+    const { life } = this.#interests;
+    this.#savedLife = life;
+    this.#options.saveWanted({ ...this.#wanted.save(), life });
   }
 }

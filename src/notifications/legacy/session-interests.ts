@@ -10,13 +10,26 @@ import { type AccountKeys, accountKeys, hasOtherAccounts } from "../server-keys.
 
 const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
 
-/** The fan-out, as one session sees it. A call that failed can be made again. */
+/**
+ * The fan-out, as one session sees it. A call that failed can be made again. It is of no effect once a later life of
+ * the session has called: it may have been under way for longer than its own life.
+ */
 export interface NewsSource {
-  subscribe(interests: Interests): Promise<Interests>;
+  subscribe(interests: Interests, life: number): Promise<Interests>;
   /** @param interests all that the session wants, granted before: whatever else the fan-out has of it goes. */
-  replace(interests: Interests): Promise<Interests>;
-  /** @param interests all if omitted. */
-  unsubscribe(interests?: Interests): Promise<void>;
+  replace(interests: Interests, life: number): Promise<Interests>;
+  /** @param interests all if `undefined`. */
+  unsubscribe(interests: Interests | undefined, life: number): Promise<void>;
+}
+
+/** What is saved with the session's subscriptions. */
+export interface LifeOptions {
+  /** Of the last life that has asked the fan-out for anything; `undefined` if none has, or none was numbered. */
+  readonly before: number | undefined;
+  /** The fan-out may have something of the session that an earlier life has asked for. */
+  readonly isKnown: boolean;
+  /** Called before this life first calls the fan-out: its number is to be saved in this turn. */
+  readonly onBegin: () => void;
 }
 
 /** What the fan-out has promised. */
@@ -33,13 +46,21 @@ export class SessionInterests {
   readonly #source: NewsSource;
   readonly #requestScope: Pick<RequestScope, "endpoint">;
   readonly #over = new AbortController();
+  /** Grows with each life. By the clock as well, as the fan-out may remember a number that is not saved any more. */
+  readonly life: number;
+  readonly #onBegin: () => void;
   /** The fan-out may have something of the session, if only what an unsubscription that failed has left there. */
   #isKnown: boolean;
 
-  /** @param isKnown by what an earlier life has asked for. */
-  constructor(source: NewsSource, requestScope: Pick<RequestScope, "endpoint">, isKnown: boolean) {
+  constructor(
+    source: NewsSource,
+    requestScope: Pick<RequestScope, "endpoint">,
+    { before = 0, isKnown, onBegin }: LifeOptions,
+  ) {
     this.#source = source;
     this.#requestScope = requestScope;
+    this.life = Math.max(before + 1, Date.now());
+    this.#onBegin = onBegin;
     this.#isKnown = isKnown;
   }
 
@@ -48,10 +69,11 @@ export class SessionInterests {
     const { signal } = this.#over;
     if (signal.aborted) return UNREACHABLE;
     this.#isKnown = true;
+    this.#onBegin();
     const ask = async (): Promise<Announced> => {
       const { endpoint } = this.#requestScope;
       const accounts = await accountKeys(endpoint, Object.keys(interests));
-      const honoured = await this.#source[way](interests);
+      const honoured = await this.#source[way](interests, this.life);
       // Once they have all interests, the vaults tell of another account.
       const isOther = way === "replace" && (await hasOtherAccounts(endpoint, accounts));
       return isOther ? ask() : { accounts, honoured };
@@ -71,7 +93,8 @@ export class SessionInterests {
    * @returns whether the fan-out was reached.
    */
   async remove(interests?: Interests): Promise<boolean> {
-    const removed = this.#source.unsubscribe(interests).then(() => true);
+    this.#onBegin();
+    const removed = this.#source.unsubscribe(interests, this.life).then(() => true);
     const isRemoved = await removed.catch(() => false);
     if (isRemoved && interests === undefined) this.#isKnown = false;
     return isRemoved;

@@ -36,6 +36,8 @@ export interface SavedWanted {
   readonly accounts?: Readonly<Record<string, string>>;
   /** The servers of resources here that the endpoint does not have at the moment; earlier versions had none. */
   readonly away?: readonly string[];
+  /** The last life of the session that has asked the fan-out for anything; earlier versions numbered none. */
+  readonly life?: number;
 }
 
 /** The endpoint gets and loses the servers that its person publishes. */

@@ -4,11 +4,13 @@ import { describe, test } from "vitest";
 
 import type { Interests } from "../../../../src/catalog/feeds.ts";
 import { DELIVERY_MS } from "../../../../src/notifications/fan-out/late-news.ts";
-import { named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
+import { named, seqsOf, useWorldTime, withWorld, type World } from "./fan-out-world.ts";
 
 useWorldTime();
 
 const TOOLS: Interests = { a: ["tools"] };
+const MORE: Interests = { b: ["uri:x:"] };
+const LESS: Interests = { c: ["uri:y:"] };
 
 test("U62 a session that moves to another account hears no more of the one before", async ({
   expect,
@@ -76,6 +78,56 @@ test("what a session asks for again while it says all that it wanted before stay
       { b: ["uri:x:"] },
     ]);
     expect(rowsIn("wants_1")).toBe(2);
+  });
+});
+
+describe("a call of an earlier life of a session", () => {
+  const [EARLIER, LATER] = [1, 2];
+
+  test.for([
+    { what: "all that it wanted", call: ({ branch }) => branch.replace("s", TOOLS, EARLIER) },
+    { what: "its unsubscription", call: ({ branch }) => branch.unsubscribe("s", MORE, EARLIER) },
+    { what: "its end", call: ({ branch }) => branch.unsubscribe("s", undefined, EARLIER) },
+    { what: "its subscription", call: ({ branch }) => branch.subscribe("s", LESS, EARLIER) },
+  ] satisfies { what: string; call: (world: World) => unknown }[])(
+    "that arrives after one of a later life changes nothing: $what",
+    async ({ call }, { expect }) => {
+      await withWorld(async (world, { sql }) => {
+        const replaced = world.branch.replace("s", { ...TOOLS, ...MORE }, LATER);
+        await world.allArrive();
+        await replaced;
+        // The branch may have been restarted in between.
+        world.evict();
+        const answered = call(world);
+        await world.allArrive();
+        await answered;
+        const rows = [...sql.exec<{ slug: string }>("SELECT slug FROM wants_1")];
+        expect(rows).toEqual([{ slug: "a" }, { slug: "b" }]);
+      });
+    },
+  );
+
+  test("that is refused a resource does not take it from the later one", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      world.feed("b").mode = "hangs";
+      const earlier = world.branch.subscribe("s", MORE, EARLIER);
+      const later = world.branch.replace("s", MORE, LATER);
+      await world.pass(7000);
+      // Its client was granted it: it stays promised until the server answers.
+      expect(await later).toEqual(MORE);
+      await earlier;
+      expect(rowsIn("wants_1")).toBe(1);
+    });
+  });
+
+  test("is not known of once the session is forgotten", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      const subscribed = world.branch.subscribe("s", TOOLS, LATER);
+      await world.allArrive();
+      await subscribed;
+      world.branch.unsubscribe("s", undefined, LATER);
+      expect(rowsIn("lives_1")).toBe(0);
+    });
   });
 });
 

@@ -52,8 +52,10 @@ const DONE_AT_A = { result: { _meta: { "edgeway/server": "a" } } };
 class Scene implements NewsSource {
   readonly delivered: Call[] = [];
   readonly asked: Interests[] = [];
-  /** Whether each was asked for as what the client was granted before. */
+  /** Whether each was all that is wanted, of which the client was granted what it had asked for. */
   readonly renewed: boolean[] = [];
+  /** The life that each call was of. */
+  readonly lives: number[] = [];
   readonly left: (Interests | undefined)[] = [];
   honour: (interests: Interests) => Interests = (interests) => interests;
   /** What the client's own sessions are subscribed to: none, until it has called a tool. */
@@ -123,18 +125,24 @@ class Scene implements NewsSource {
     return this.subscriptions;
   }
 
-  subscribe(interests: Interests, isRenewed = false): Promise<Interests> {
+  subscribe(interests: Interests, life: number): Promise<Interests> {
+    return this.#take(interests, life, false);
+  }
+
+  replace(interests: Interests, life: number): Promise<Interests> {
+    return this.#take(interests, life, true);
+  }
+
+  #take(interests: Interests, life: number, isAll: boolean): Promise<Interests> {
+    this.lives.push(life);
     if (this.failures-- > 0) return Promise.reject(new Error("It is being restarted"));
     this.asked.push(interests);
-    this.renewed.push(isRenewed);
+    this.renewed.push(isAll);
     return Promise.resolve(this.honour(interests));
   }
 
-  replace(interests: Interests): Promise<Interests> {
-    return this.subscribe(interests, true);
-  }
-
-  unsubscribe(interests?: Interests): Promise<void> {
+  unsubscribe(interests: Interests | undefined, life: number): Promise<void> {
+    this.lives.push(life);
     this.left.push(interests);
     return Promise.resolve();
   }
@@ -448,7 +456,7 @@ describe("resources/subscribe", () => {
   }) => {
     const scene = new Scene();
     scene.honour = (interests) => {
-      expect(scene.wanted).toEqual({ uris: [["x:", "a"]] });
+      expect(scene.wanted).toMatchObject({ uris: [["x:", "a"]] });
       // News that is faster than the answer is not lost.
       scene.news("a", 1, "uri:x:");
       return interests;
@@ -465,7 +473,7 @@ describe("resources/subscribe", () => {
     const reply = await scene.subscriptions.subscribe(B, { uri: "x:" });
     expect(reply).toMatchObject({ error: { code: -32602, data: { uri: "x:" } } });
     expect(JSON.stringify(reply)).toContain('Upstream \\"constructor\\"');
-    expect(scene.wanted).toEqual({ uris: [] });
+    expect(scene.wanted).toMatchObject({ uris: [] });
   });
 
   test("of a resource that the feed cannot announce is kept in the client's own session", async ({
@@ -499,7 +507,7 @@ describe("resources/subscribe", () => {
     answer();
     await scene.settle();
     expect([...scene.ownUris]).toEqual([]);
-    expect(scene.wanted).toEqual({ uris: [] });
+    expect(scene.wanted).toMatchObject({ uris: [] });
   });
 
   test("is tried again while the fan-out is being restarted, but not for ever", async ({
@@ -536,7 +544,7 @@ describe("resources/subscribe", () => {
     await Promise.all(both);
     await scene.settle();
     expect(scene.left).toEqual([{ constructor: ["uri:x:"] }]);
-    expect(scene.wanted).toEqual({ uris: [["x:", "a"]] });
+    expect(scene.wanted).toMatchObject({ uris: [["x:", "a"]] });
   });
 
   test("has a limit, and one of all characters together", async ({ expect }) => {
@@ -571,9 +579,9 @@ class Holding extends Scene {
     return this.#hold(interests);
   }
 
-  override async unsubscribe(interests?: Interests): Promise<void> {
+  override async unsubscribe(interests: Interests | undefined, life: number): Promise<void> {
     if (this.isDeaf) throw new Error("It is being restarted");
-    await super.unsubscribe(interests);
+    await super.unsubscribe(interests, life);
     if (interests === undefined) this.held.clear();
     for (const topic of Object.values(interests ?? {}).flat()) this.held.delete(topic);
   }
@@ -794,6 +802,31 @@ test("an unsubscription does not undo the subscription that follows it", async (
   expect(scene.delivered).toEqual([updated("x:")]);
 });
 
+test("each life that calls the fan-out has a greater number, which is saved before it calls", async ({
+  expect,
+}) => {
+  const scene = new Scene();
+  const saved: (number | undefined)[] = [];
+  scene.honour = (interests) => {
+    saved.push(scene.wanted?.life);
+    return interests;
+  };
+  await scene.listen();
+  await scene.subscriptions.subscribe(A, { uri: "x:" });
+  scene.revive(); // this one does not call
+  scene.revive().seen();
+  await scene.settle();
+  expect(scene.lives).toEqual(saved);
+  const [first = 0, second, third = 0] = saved;
+  expect(second).toBe(first);
+  expect(third).toBeGreaterThan(first);
+  // What was saved of it may be lost: an earlier version does not keep it.
+  vi.setSystemTime(Date.now() + 1000);
+  scene.wanted = { uris: [] };
+  await scene.revive().end();
+  expect(scene.lives.at(-1)).toBeGreaterThan(third);
+});
+
 describe("who wants something", () => {
   test("says so again when the client listens, and when it is seen in another life", async ({
     expect,
@@ -856,9 +889,9 @@ describe("who wants something", () => {
     const scene = new Scene();
     const { promise, resolve: arrive } = Promise.withResolvers<void>();
     const arrived: string[] = [];
-    scene.subscribe = async (asked) => {
+    scene.replace = async (asked) => {
       await promise;
-      arrived.push("subscribe");
+      arrived.push("replace");
       return asked;
     };
     scene.unsubscribe = () => {
@@ -870,7 +903,7 @@ describe("who wants something", () => {
     await scene.subscriptions.end();
     arrive();
     await scene.settle();
-    expect(arrived).toEqual(["unsubscribe", "subscribe", "unsubscribe"]);
+    expect(arrived).toEqual(["unsubscribe", "replace", "unsubscribe"]);
   });
 });
 
