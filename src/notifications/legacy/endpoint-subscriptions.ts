@@ -257,10 +257,8 @@ export class EndpointSubscriptions {
     if (this.#mustRenew && !this.#inbox.isOffline) this.#renew(false);
   }
 
-  /** Takes news from the fan-out. */
+  /** Takes news from the fan-out, which need not have more of the session's interests than this. */
   deliver(news: News): DeliveryAnswer {
-    // The fan-out has the session's interests.
-    this.#mustRenew = false;
     const { endpoint, publisher } = this.#options.requestScope;
     if (takeAccountNews(endpoint, news) && this.isWatching) this.#renew(false);
     // Of what its person publishes the client is told when the list of that has been read (`publishedChanged`).

@@ -845,13 +845,26 @@ describe("who wants something", () => {
     scene.subscriptions.seen();
     await scene.settle();
     expect(scene.asked).toEqual([all, all]);
-    // Whoever brings news knows of the session.
-    scene.revive();
-    scene.news("a", 1, "tools");
-    scene.subscriptions.seen();
-    await scene.settle();
-    expect(scene.asked).toHaveLength(2);
   });
+
+  test.for([{ when: "in the same life" }, { when: "in another life" }])(
+    "says so again when the fan-out could not be reached, whatever news it has brought since, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Scene();
+      await scene.subscriptions.called(A);
+      await scene.subscriptions.subscribe(A, { uri: "x:" });
+      scene.failures = 6;
+      // The client's own session announces it, but may end.
+      const subscribed = scene.subscriptions.subscribe(A, { uri: "y:" });
+      await vi.runAllTimersAsync();
+      expect(await subscribed).toEqual(DONE_AT_A);
+      if (when === "in another life") scene.revive();
+      scene.news("a", 1, "uri:x:");
+      scene.subscriptions.seen();
+      await scene.settle();
+      expect(scene.asked.at(-1)).toEqual({ a: ["uri:x:", "uri:y:"] });
+    },
+  );
 
   test("and has one server gets list changes from that server's session", async ({ expect }) => {
     const scene = new Scene(ALONE);
