@@ -219,7 +219,8 @@ export class ModernWatch implements OpenWatch {
     }
     // The acknowledged stream stays; only the new one has failed.
     this.#events.answered([...this.#failed, ...this.#culprits].map(topicOf));
-    this.#openNext();
+    // With what has come to be wanted meanwhile.
+    this.#openLater();
   }
 
   /** The server refuses one of these, or their number. */

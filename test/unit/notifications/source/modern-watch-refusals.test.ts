@@ -15,9 +15,13 @@ interface Asked {
 class Server {
   readonly bad = new Set<string>();
   listens = 0;
-  readonly #target = fakeTarget(({ body }) => {
+  /** Called once the watch waits for an answer. */
+  onListen: () => void = () => undefined;
+  readonly #target = fakeTarget(async ({ body }) => {
     const { id, params } = body as unknown as Asked;
     this.listens += 1;
+    await Promise.resolve();
+    this.onListen();
     const { notifications } = params;
     if (notifications.resourceSubscriptions?.some((uri) => this.bad.has(uri)) === true) {
       const error = { code: -32602, message: "No such resource" };
@@ -88,6 +92,24 @@ describe("a server that refuses all for one", () => {
     await until(() => watch.verdict("uri:file:///b") === true, "the good one is told of");
     await until(() => watch.verdict("uri:file:///gone") === false, "the bad one is not");
     expect(watch.verdict("uri:file:///a")).toBe(true);
+    await watch.close();
+  });
+
+  test("is asked for what came to be wanted while it refused", async ({ expect }) => {
+    const uris = new Set(["file:///a"]);
+    const server = new Server();
+    server.bad.add("file:///gone");
+    const watch = server.watch(uris);
+    await until(() => watch.verdict("uri:file:///a") === true, "it stands");
+    server.onListen = () => {
+      if (uris.has("file:///b")) return;
+      uris.add("file:///b");
+      watch.revise();
+    };
+    uris.add("file:///gone");
+    watch.revise();
+    await until(() => watch.verdict("uri:file:///b") === true, "the good one is told of");
+    expect(watch.verdict("uri:file:///gone")).toBe(false);
     await watch.close();
   });
 

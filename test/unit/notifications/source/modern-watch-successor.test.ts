@@ -32,7 +32,7 @@ class Watched {
   readonly updated: string[] = [];
   readonly ends: WatchEnd[] = [];
   readonly watch: ModernWatch;
-  readonly #uris = new Set<string>();
+  readonly uris = new Set<string>();
 
   constructor() {
     const target = fakeTarget(({ body }) => {
@@ -57,7 +57,7 @@ class Watched {
     this.watch = new ModernWatch(
       {
         target: { ...target, era: "modern" },
-        uris: this.#uris,
+        uris: this.uris,
       },
       {
         changed: (list) => void this.changed.push(list),
@@ -75,7 +75,7 @@ class Watched {
     const first = await this.stream(0);
     first.acknowledge();
     await until(() => this.watch.isReceiving, "the watch stands");
-    this.#uris.add("file:///a");
+    this.uris.add("file:///a");
     this.watch.revise();
     return [first, await this.stream(1)];
   }
@@ -136,4 +136,20 @@ test("a change is announced although the successor fails, or the server goes awa
   first.close();
   await until(() => watched.ends.length > 0, "the watch is over");
   expect(watched.changed).toEqual(["tools", "prompts"]);
+});
+
+test("a resource that is wanted while a successor is opened is asked for when that fails", async ({
+  expect,
+}) => {
+  const watched = new Watched();
+  const [, second] = await watched.succeeded();
+  watched.uris.add("file:///b");
+  watched.watch.revise();
+  second.close();
+  const third = await watched.stream(2);
+  third.acknowledge();
+  await until(() => watched.watch.verdict("uri:file:///b") === true, "it is told of");
+  // This one was not answered, and is asked for when the alarm fires.
+  expect(watched.watch.verdict("uri:file:///a")).toBe("failed");
+  await watched.watch.close();
 });
