@@ -134,9 +134,9 @@ async function keyOfAccount(server: Server): Promise<string | Known> {
   const { target } = server;
   try {
     const key = await twice(() => serverKey(target));
-    if (key === undefined) return withoutAccount(server);
-    accountKeys.set(target, key);
-    return key;
+    if (key === undefined) accountKeys.delete(target);
+    else accountKeys.set(target, key);
+    return key ?? withoutAccount(server);
   } catch (error) {
     logUnexpected(error);
     return { server, catalog: undefined, trouble: untold(server, Date.now()), freshMs: 0 };

@@ -2,7 +2,11 @@
 
 import { describe, test, vi } from "vitest";
 
-import { currentCatalog, knownCatalog } from "../../../../src/catalog/cache/catalogs.ts";
+import {
+  catalogAtHand,
+  currentCatalog,
+  knownCatalog,
+} from "../../../../src/catalog/cache/catalogs.ts";
 import { clientKind } from "../../../../src/endpoint/client-kind.ts";
 import { defaultLimits } from "../../../../src/policy/limits.ts";
 import { catalogOf, FakeFeeds, tools } from "../../notifications/source/fake-feeds.ts";
@@ -22,7 +26,8 @@ function world(slug: string) {
   const context = { feeds, limits: { ...defaultLimits(), catalogWaitMilliseconds: 20 } };
   const names = async (): Promise<unknown> =>
     (await knownCatalog(context, server, client)).catalog?.lists.tools.map(({ name }) => name);
-  return { feeds, credentials, names, current: () => currentCatalog(context, server, client) };
+  const current = (): ReturnType<typeof currentCatalog> => currentCatalog(context, server, client);
+  return { feeds, credentials, names, current, atHand: () => catalogAtHand(server, client) };
 }
 
 describe("the catalog of a server with accounts", () => {
@@ -51,6 +56,15 @@ describe("the catalog of a server with accounts", () => {
       trouble: undefined,
     });
     for (const key of ["none", "none a1 person p1"]) expect(feeds.of(key).asked).toEqual([]);
+  });
+
+  test("is not at hand any more when the account has gone", async ({ expect }) => {
+    const { credentials, names, atHand } = world("gone");
+    await names();
+    expect(atHand()).toMatchObject({ lists: { tools: [{ name: "first" }] } });
+    credentials.account = () => Promise.resolve(undefined);
+    await names();
+    expect(atHand()).toBeUndefined();
   });
 
   test("is that of the account of now, where this isolate has one of some seconds ago", async ({
