@@ -41,7 +41,6 @@ import { meteredSql } from "./metered-sql.ts";
 import { tracerHere } from "./tracing.ts";
 
 interface Parts {
-  readonly upstreamSessions: UpstreamSessions;
   readonly service: BridgeService;
   readonly calls: ParkedCalls;
 }
@@ -197,13 +196,15 @@ export class BridgeObject extends DurableObject<Env> {
       returning: () => this.#listeners.returning,
       onUpdated: (uri) => this.#listeners.notify(uri),
       save: (change) => {
+        // A session that is being closed, or was still being opened, is not that of the parts that followed.
+        if (this.#parts?.service !== service) return;
         this.#store.save(change);
         this.#hold();
       },
     });
     this.#hold();
     const calls = new ParkedCalls(meteredSql(this.ctx.storage.sql));
-    const service = new BridgeService({
+    const service: BridgeService = new BridgeService({
       slug,
       object: this.ctx.id.toString(),
       upstreamSessions,
@@ -214,7 +215,7 @@ export class BridgeObject extends DurableObject<Env> {
       tracer: tracerHere,
       synced: () => this.ctx.storage.sync(),
     });
-    this.#parts = { upstreamSessions, service, calls };
+    this.#parts = { service, calls };
   }
 
   #serverOf({ slug, publisher }: Pick<StoredBridge, "slug" | "publisher">): Server | undefined {
@@ -229,10 +230,12 @@ export class BridgeObject extends DurableObject<Env> {
   #configured(): void {
     const { known } = this.#store;
     const server = known && this.#serverOf(known);
-    const before = this.#parts?.upstreamSessions;
+    const before = this.#parts?.service;
     if (before === undefined || isSameTarget(server, this.#server)) return;
     this.#parts = undefined;
+    // The calls are over in this turn, so what follows finds their ends in the rows.
     this.ctx.waitUntil(before.close());
+    this.#store.forgetSession();
     this.#wire();
     this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
   }
@@ -261,7 +264,7 @@ export class BridgeObject extends DurableObject<Env> {
 
   /** @param last the credential of the session, when its account has ended. */
   async #end(last?: UsableCredential): Promise<void> {
-    const { upstreamSessions, calls } = this.#parts ?? {};
+    const { service, calls } = this.#parts ?? {};
     this.#parts = undefined;
     clearTimeout(this.#keeping);
     this.#keeping = null;
@@ -270,7 +273,7 @@ export class BridgeObject extends DurableObject<Env> {
     // At once: the next bridge of this object holds its account after that.
     const released = this.#accounts.release();
     this.#clock.fired();
-    await upstreamSessions?.close(last);
+    await service?.close(last);
     await emptied;
     await released;
   }

@@ -62,6 +62,14 @@ export class BridgeStore {
     this.#storage.kv.put(BRIDGE, JSON.stringify(this.#known));
   }
 
+  /** The session is being closed: the next one begins without anything of it. */
+  forgetSession(): void {
+    if (this.#known === undefined || !this.#isSaved) return;
+    const { connection: _, introduced: __, isCalled: ___, ...bridge } = this.#known;
+    this.#known = bridge;
+    this.save({});
+  }
+
   /** Deletes everything, the alarm included. */
   async empty(): Promise<void> {
     this.#known = undefined;

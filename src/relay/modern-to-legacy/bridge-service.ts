@@ -11,6 +11,7 @@ import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc
 import { mayHaveRounds } from "../../protocol/methods.ts";
 import type { Tracer } from "../../protocol/tracer.ts";
 import { discoveryOf } from "../../protocol/revisions/introductions.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import { failureReply } from "../../upstream/upstream-error.ts";
 import { Answering } from "./answering.ts";
 import type { AnswerCommand, BridgeCommand, BridgeOutcome } from "./bridge.ts";
@@ -98,6 +99,16 @@ export class BridgeService {
 
   wake(): void {
     this.#parking.wake();
+  }
+
+  /**
+   * Ends what runs here, and closes the sessions: their server is reached in another way now, or their account has ended.
+   *
+   * @param last the credential of the sessions, when their account has ended.
+   */
+  async close(last?: UsableCredential): Promise<void> {
+    await this.#parking.end();
+    await this.#options.upstreamSessions.close(last);
   }
 
   /** Follows a change of the URIs that clients listen for. */

@@ -80,6 +80,7 @@ export class BridgedCall {
   #resumeToken: string | undefined;
   #gathering: number | null = null;
   #isOver = false;
+  #ran: Promise<void> | undefined;
 
   constructor(options: BridgedCallOptions) {
     this.#options = options;
@@ -89,6 +90,11 @@ export class BridgedCall {
   /** The client has been asked and has not answered yet, so no request waits for the call. */
   get isParked(): boolean {
     return !this.#isOver && this.#result === undefined;
+  }
+
+  /** Resolves when the request at the server is over: of one that was stopped, the cancellation is on its way. */
+  get ran(): Promise<void> | undefined {
+    return this.#ran;
   }
 
   /** Sends the call. */
@@ -186,7 +192,7 @@ export class BridgedCall {
         this.#resumeToken = resumeToken ?? this.#resumeToken;
       },
     };
-    this.#options.run(peer, this.#cancel.signal).then(
+    this.#ran = this.#options.run(peer, this.#cancel.signal).then(
       (reply) => this.#end(reply),
       () => undefined, // the call was stopped, and has its reply already
     );

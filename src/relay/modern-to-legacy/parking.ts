@@ -6,6 +6,7 @@
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { settleWithin } from "../../lib/time-out.ts";
 import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
 import {
   BridgedCall,
@@ -47,6 +48,11 @@ export interface ClientReturn {
 
 const NOT_IN_TIME = "Nobody came back with an answer in time";
 const LOST = "lost the stream of this request when the gateway restarted; the result is unknown";
+const RESTARTED = "The gateway was restarted";
+const LEFT = "was changed, or its account was, while it ran this; the result is unknown";
+const CHANGED = "The server is reached in another way now";
+/** A server that takes longer to get an answer or a cancellation is not waited for. */
+const LEAVING_MS = 1000;
 
 export class Parking {
   readonly #options: ParkingOptions;
@@ -59,7 +65,7 @@ export class Parking {
     const { calls, now, parkedMs } = options;
     for (const call of calls.all) {
       if (call.isOver) continue;
-      if (!call.isResumable) this.#lose(call);
+      if (!call.isResumable) void this.#lose(call, LOST, RESTARTED);
       // A request waited for this call when the memory was lost, and will be repeated.
       else if (call.isAnswered) calls.postpone(call.exchange, now() + parkedMs);
     }
@@ -108,6 +114,23 @@ export class Parking {
     for (const call of this.#options.calls.all) {
       if (call.due <= now && !this.#isAwaited(call.exchange)) this.#expire(call);
     }
+  }
+
+  /**
+   * Ends every call with one error, before the sessions are closed in which they run. Resolves when the server has been
+   * told, since it may have no way to end a session. Never rejects.
+   */
+  async end(): Promise<void> {
+    const { slug, calls } = this.#options;
+    const running = [...this.#live.values()];
+    for (const call of running) call.stop(new Error(CHANGED), lost(slug, LEFT));
+    // What is left was parked before a restart.
+    const earlier = calls.all.filter(({ isOver }) => !isOver);
+    const ended = [
+      ...running.map(({ ran }) => ran),
+      ...earlier.map((call) => this.#lose(call, LEFT, CHANGED)),
+    ];
+    await settleWithin(Promise.all(ended), LEAVING_MS);
   }
 
   #isAwaited(exchange: string): boolean {
@@ -176,7 +199,7 @@ export class Parking {
     const last = rounds.at(-1);
     // The server may have forgotten the session since.
     if (last === undefined || !this.#isKnown(known)) {
-      this.#lose(known);
+      void this.#lose(known, LOST, RESTARTED);
       return undefined;
     }
     const call = this.#add(exchange, {
@@ -210,12 +233,18 @@ export class Parking {
     } else if (last !== undefined) void this.#abandon(call, last, NOT_IN_TIME);
   }
 
-  /** Ends a call that cannot be resumed, and cancels it at the server, which may still run it. */
-  #lose(call: ParkedCall): void {
+  /**
+   * Ends a call that cannot be resumed, and cancels it at the server, which may still run it.
+   *
+   * @param sentence the predicate of a sentence about the server, for the client.
+   * @param reason for the server.
+   * @returns when the server has been told. Never rejects.
+   */
+  #lose(call: ParkedCall, sentence: string, reason: string): Promise<void> | undefined {
     const { slug, calls } = this.#options;
     const last = calls.rounds(call.exchange).at(-1);
-    this.#keep(call.exchange, failureReply(new UpstreamError(slug, "lost", LOST), slug));
-    if (last !== undefined) void this.#abandon(call, last, "The gateway was restarted");
+    this.#keep(call.exchange, lost(slug, sentence));
+    return last && this.#abandon(call, last, reason);
   }
 
   /** Never rejects. */
@@ -243,4 +272,9 @@ export class Parking {
     const sentence = `The questions of this request to upstream "${this.#options.slug}" are not open any more: nobody answered in time, or it is over. Call again without requestState`;
     return Promise.resolve({ kind: "refused", sentence });
   }
+}
+
+/** @param sentence the predicate of a sentence about the server. */
+function lost(slug: string, sentence: string): Reply {
+  return failureReply(new UpstreamError(slug, "lost", sentence), slug);
 }

@@ -378,6 +378,36 @@ describe("a client that never comes back", () => {
     }));
 });
 
+describe("when its sessions are closed, a call", () => {
+  test("of an earlier life is over at once, and cancelled at the server", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.restart();
+      const ended = w.parking.end();
+      // What has followed finds it in the rows, in the same turn.
+      const { sent } = w;
+      w.restart();
+      expect(await w.back(exchange, 1, { r1: accept() })).toMatchObject({
+        reply: { error: { data: { reason: "lost" } } },
+      });
+      await ended;
+      expect(w.resumed).toEqual([]);
+      expect(sent).toMatchObject([
+        [RESUMABLE, { error: { code: -32603 } }],
+        ["forsake", RESUMABLE],
+      ]);
+    }));
+
+  test("that is over keeps its result", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.server.end();
+      await pass(0);
+      await w.parking.end();
+      expect(await w.back(exchange, 1, {})).toEqual({ kind: "over", reply: DONE });
+    }));
+});
+
 describe("in a session of another call, a call of an earlier one", () => {
   test("sends nothing when it falls due", async ({ expect }) =>
     world(async (w) => {
