@@ -61,6 +61,7 @@ export class StandaloneStreamWatch {
   #follow(target: UpstreamTarget, request: StandaloneWatchRequest): void {
     const { slug } = target;
     const { sessionId } = request;
+    const watched = { slug, ...(sessionId === undefined ? {} : { sessionId }) };
     const before = this.#running.get(slug);
     if (before !== undefined && before.sessionId === sessionId) return;
     this.#stop(slug);
@@ -68,7 +69,7 @@ export class StandaloneStreamWatch {
     let isOpen = false;
     const stop = watchStandaloneStream(target, request, {
       deliver: (parsed, lastEventId) =>
-        this.#handIn({ slug, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) }),
+        this.#handIn({ ...watched, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) }),
       standing: () => {
         if (!isOpen) void this.#handIn({ slug, isOpen: true });
         isOpen = true;
@@ -83,15 +84,14 @@ export class StandaloneStreamWatch {
       },
       primed: (lastEventId) => {
         // Once: later, the last message's event id is enough to resume.
-        if (!isPrimed) void this.#handIn({ slug, lastEventId });
+        if (!isPrimed) void this.#handIn({ ...watched, lastEventId });
         isPrimed = true;
       },
       onLost: () => {
         this.#stop(slug);
-        const lost = sessionId === undefined ? { slug } : { slug, sessionId };
         const { claims, object } = this.#session;
         object()
-          .upstreamForgotten(writeClaims(claims), lost)
+          .upstreamForgotten(writeClaims(claims), watched)
           .catch(() => undefined); // the next call will find out
       },
     });

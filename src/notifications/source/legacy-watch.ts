@@ -14,7 +14,7 @@ import { connect, type Connected } from "../../upstream/legacy/find-transport.ts
 import { Exchanges } from "../../upstream/legacy/exchanges.ts";
 import { withResumeTokens } from "../../upstream/legacy/resume-token.ts";
 import { runExchange } from "../../upstream/legacy/run-exchange.ts";
-import type { Deliver } from "../../upstream/legacy/wire.ts";
+import type { DeliverFrom } from "../../upstream/legacy/wire.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { refusalOf } from "../../upstream/server-message.ts";
 import { isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
@@ -59,9 +59,9 @@ export class LegacyWatch implements OpenWatch {
     this.#request = request;
     this.#events = events;
     this.#exchanges = new Exchanges(
-      async (response) => {
+      async (session, response) => {
         // An answer that cannot be delivered is the server's loss.
-        await this.#connected?.wire.post(response).catch(() => undefined);
+        await session.post(response).catch(() => undefined);
         return true;
       },
       (question) => refusalOf(request.target, question),
@@ -113,7 +113,8 @@ export class LegacyWatch implements OpenWatch {
     return this.#over.signal.aborted;
   }
 
-  readonly #deliver: Deliver = (parsed) => this.#exchanges.receive(parsed, this.#recipient);
+  readonly #deliver: DeliverFrom = (session, parsed) =>
+    this.#exchanges.receive(parsed, this.#recipient, session);
 
   async #open(): Promise<void> {
     const { target } = this.#request;
@@ -141,7 +142,7 @@ export class LegacyWatch implements OpenWatch {
     // A stream that does not begin counts as none: nothing on it can be promised now.
     this.#timer = setTimeout(() => this.#end("lost"), OPENED_WITHIN_MS);
     wire.listen({
-      deliver: this.#deliver,
+      deliver: (parsed) => this.#deliver(wire, parsed),
       primed: () => undefined,
       opened: (isContinued) => this.#opened(lists, isContinued),
       broken: () => {

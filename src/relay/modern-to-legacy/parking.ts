@@ -22,7 +22,10 @@ export interface ParkingOptions {
   readonly slug: string;
   readonly calls: ParkedCalls;
   /** The session in which calls from before a restart run, if they do. */
-  readonly upstreamSession: Pick<UpstreamSession, "sessionId" | "answer" | "abandon">;
+  readonly upstreamSession: Pick<
+    UpstreamSession,
+    "sessionId" | "isOfSession" | "answer" | "abandon"
+  >;
   readonly maxParked: number;
   /** The size of all questions of one call together, as JSON. */
   readonly maxQuestionBytes: number;
@@ -153,9 +156,11 @@ export class Parking {
         if (isNew && calls.all.filter(({ isOver }) => !isOver).length >= maxParked) {
           return `has ${maxParked} requests of this client waiting for answers already; this one was stopped`;
         }
+        // The call may run in a session that the server has forgotten since: no later life can take it up.
+        const isHere = upstreamSession.isOfSession(parked.resumeToken);
         calls.park(exchange, parked, {
           due: now() + parkedMs,
-          sessionId: upstreamSession.sessionId,
+          sessionId: isHere ? upstreamSession.sessionId : undefined,
         });
         onChange();
       },

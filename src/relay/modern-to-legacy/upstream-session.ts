@@ -250,6 +250,11 @@ export class UpstreamSession {
     );
   }
 
+  /** True unless the token is of another session than the server has now. */
+  isOfSession(resumeToken: string | undefined): boolean {
+    return this.#connection.isOfSession(resumeToken);
+  }
+
   /** Answers a question from before a restart. An answer that cannot be delivered is dropped. */
   async answer(resumeToken: string, reply: Reply): Promise<void> {
     await this.#connection.answer(resumeToken, reply);

@@ -11,10 +11,10 @@ import type { EndedAccount, UsableCredential } from "../credentials.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Connected } from "./find-transport.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
-import { readResumeToken, writeResumeToken } from "./resume-token.ts";
+import { isOfSession, readResumeToken, writeResumeToken } from "./resume-token.ts";
 import { resumeExchange } from "./run-exchange.ts";
 import type { StandaloneWatchRequest, WatchedMessage } from "./watch-standalone-stream.ts";
-import type { StandaloneStreamListener } from "./wire.ts";
+import type { MessageSession, StandaloneStreamListener } from "./wire.ts";
 
 export interface ConnectionOptions extends SessionOptions {
   /** Called when a new session has replaced a forgotten one. */
@@ -74,7 +74,7 @@ export class LegacyConnection {
    *
    * @param resumeToken of the last message that was received.
    * @param asked the open questions of the request: while one is open, its deadline is paused.
-   * @throws UpstreamError `lost` when the server gave no event id to resume by.
+   * @throws UpstreamError `lost` when the server gave no event id to resume by, or has lost the session of the request.
    */
   async resume(
     resumeToken: string | undefined,
@@ -82,10 +82,12 @@ export class LegacyConnection {
     signal: AbortSignal,
     asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
-    const { request, progressToken, lastEventId } = readResumeToken(resumeToken ?? "");
+    const point = readResumeToken(resumeToken ?? "");
+    const { request, progressToken, lastEventId } = point;
     const { target } = this.#options;
     const { connected, exchanges } = this.#session;
-    if (connected === undefined || request === undefined || lastEventId === undefined) {
+    const isHere = connected !== undefined && isOfSession(point, connected.wire);
+    if (!isHere || request === undefined || lastEventId === undefined) {
       const sentence = "was being waited for when the gateway restarted; the result is unknown";
       throw new UpstreamError(target.slug, "lost", sentence);
     }
@@ -104,17 +106,21 @@ export class LegacyConnection {
    * @returns true when the server has received or refused the answer, or has lost the session of its question.
    */
   async answer(resumeToken: string, reply: Reply): Promise<boolean> {
-    const { ask, session } = readResumeToken(resumeToken);
-    const current = this.#session.connected?.wire.sessionMark;
-    const isOfAnother = session !== undefined && session !== current;
-    return ask === undefined || isOfAnother || this.#session.answer(respond(ask, reply));
+    const { ask } = readResumeToken(resumeToken);
+    if (ask === undefined || !this.isOfSession(resumeToken)) return true;
+    return this.#session.answer(respond(ask, reply));
+  }
+
+  /** True unless the token is of another session than the server has now. */
+  isOfSession(resumeToken: string | undefined): boolean {
+    return isOfSession(readResumeToken(resumeToken ?? ""), this.#session.connected?.wire);
   }
 
   /** Cancels a request that was sent before a restart. */
   async abandon(resumeToken: string, reason: string): Promise<void> {
     const { request: requestId } = readResumeToken(resumeToken);
     const params = { requestId, reason };
-    if (requestId === undefined) return;
+    if (requestId === undefined || !this.isOfSession(resumeToken)) return;
     await this.#session.connected?.wire.post(notification("notifications/cancelled", params));
   }
 
@@ -136,7 +142,7 @@ export class LegacyConnection {
   async watched(resumeToken: string | undefined): Promise<StandaloneWatchRequest | undefined> {
     const { wire, transport, handshake } = await this.#session.ready();
     if (transport === "sse") return undefined;
-    const { lastEventId } = readResumeToken(resumeToken ?? "");
+    const lastEventId = placeIn(wire, resumeToken);
     return {
       revision: handshake.revision,
       ...(wire.sessionId === undefined ? {} : { sessionId: wire.sessionId }),
@@ -154,22 +160,25 @@ export class LegacyConnection {
 
   /** Takes a message that a watch received, or the place from which the stream can be resumed. */
   async receive(watched: WatchedMessage): Promise<void> {
-    const { parsed, lastEventId, isRepeated, known, hasMissed } = watched;
+    const { parsed, lastEventId, isRepeated, known, hasMissed, sessionId } = watched;
+    const wire = this.#session.connected?.wire;
+    // A Worker of an earlier version does not say which session it watches.
+    const session = sessionId === undefined || sessionId === wire?.sessionId ? wire : undefined;
     if (hasMissed === true) this.#options.onMissed?.();
     if (parsed === undefined) {
-      if (lastEventId !== undefined) this.#primed(lastEventId);
+      if (lastEventId !== undefined && session !== undefined) this.#primed(session, lastEventId);
       return;
     }
     const isKnown =
       isRepeated === true &&
       lastEventId !== undefined &&
       readResumeToken(known ?? "").lastEventId === lastEventId;
-    if (!isKnown) await this.#session.deliver(parsed, lastEventId);
+    if (!isKnown) await this.#session.deliver(session, parsed, lastEventId);
   }
 
   /** The standalone stream can be resumed after this event. */
-  #primed(lastEventId: string): void {
-    this.#options.unsolicited.primed?.(writeResumeToken({ lastEventId }));
+  #primed({ sessionMark: session }: MessageSession, lastEventId: string): void {
+    this.#options.unsolicited.primed?.(writeResumeToken({ lastEventId, session }));
   }
 
   /** A watch found that the server has forgotten its session. */
@@ -189,7 +198,7 @@ export class LegacyConnection {
     this.#hasListener = true;
     const connected = await this.#session.ready();
     if (this.#hasListener && this.#session.connected === connected)
-      this.#listenOn(connected, readResumeToken(resumeToken ?? "").lastEventId, isWatched);
+      this.#listenOn(connected, placeIn(connected.wire, resumeToken), isWatched);
   }
 
   /** Resolves when the previous listener can stop: the server has answered the GET request. */
@@ -202,8 +211,8 @@ export class LegacyConnection {
     this.#standing = promise;
     let isWatchedStill = isWatched;
     const listener: StandaloneStreamListener = {
-      deliver: this.#session.deliver,
-      primed: (id) => this.#primed(id),
+      deliver: (...message) => this.#session.deliver(connected.wire, ...message),
+      primed: (id) => this.#primed(connected.wire, id),
       onLost: () => void this.#repairWhileListening(connected),
       refused: () => this.#options.onRefused?.(),
       opened: (isContinued) => {
@@ -253,4 +262,10 @@ export class LegacyConnection {
       }
     }
   }
+}
+
+/** @returns the event after which the standalone stream is resumed; one of another session is no place in this one. */
+function placeIn(session: MessageSession, resumeToken: string | undefined): string | undefined {
+  const point = readResumeToken(resumeToken ?? "");
+  return isOfSession(point, session) ? point.lastEventId : undefined;
 }

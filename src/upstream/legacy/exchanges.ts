@@ -23,12 +23,13 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../../protocol/envelope.ts";
 import {
+  isOfSession,
   type MessageOrigin,
   readResumeToken,
   type Recipient,
   type ResumePoint,
 } from "./resume-token.ts";
-import type { Wire } from "./wire.ts";
+import type { MessageSession } from "./wire.ts";
 
 /** The resume point of a request. */
 export type Addressed = ResumePoint & Required<Pick<ResumePoint, "request">>;
@@ -69,9 +70,9 @@ export interface ExchangesOptions {
 
 export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
-  /** By the keys of the server's ids. */
+  /** By session and the server's id: after a repair, streams of the session before may go on. */
   readonly #asks = new Map<string, OpenAsk>();
-  #answer: (response: JsonRpcResponse) => Promise<boolean>;
+  readonly #answer: (session: MessageSession, response: JsonRpcResponse) => Promise<boolean>;
   readonly #refusalOf: (question: Call) => ErrorObject | undefined;
   readonly #maxOpenAsks: number;
   readonly #isUnaddressed: boolean;
@@ -80,12 +81,12 @@ export class Exchanges {
   #count = 0;
 
   /**
-   * @param answer sends a response to one of the server's own requests. Never rejects; resolves to
-   *   `true` when the server has received or refused it.
+   * @param answer sends a response to one of the server's own requests, in the session in which that came. Never
+   *   rejects; resolves to `true` when the server has received or refused it.
    * @param refusalOf returns the error for a server request that no client is asked.
    */
   constructor(
-    answer: (response: JsonRpcResponse) => Promise<boolean>,
+    answer: (session: MessageSession, response: JsonRpcResponse) => Promise<boolean>,
     refusalOf: (question: Call) => ErrorObject | undefined,
     { isUnaddressed = false, maxOpenAsks = MAX_OPEN_ASKS }: ExchangesOptions = {},
   ) {
@@ -93,24 +94,6 @@ export class Exchanges {
     this.#refusalOf = refusalOf;
     this.#maxOpenAsks = maxOpenAsks;
     this.#isUnaddressed = isUnaddressed;
-  }
-
-  /**
-   * Runs the handshake. A server may send `ping` before it answers `initialize` (lifecycle), when there is no
-   * session yet: such requests are answered over the wire that is being opened.
-   */
-  async opening<T>(wire: Pick<Wire, "post">, run: () => Promise<T>): Promise<T> {
-    const answer = this.#answer;
-    this.#answer = async (response) => {
-      // Without it, the server's own time-out ends its request.
-      await wire.post(response).catch(() => undefined);
-      return true;
-    };
-    try {
-      return await run();
-    } finally {
-      this.#answer = answer;
-    }
   }
 
   /** The recipient of the only running request, if there is exactly one. */
@@ -160,11 +143,21 @@ export class Exchanges {
    * Takes one message of the server.
    *
    * @param recipient of the stream it came on: an exchange's, or the one for unsolicited messages.
+   * @param session `undefined` for one that the server has forgotten: its questions are dropped, since nobody could
+   *   answer them there, and no stream can be resumed after its events.
    * @returns when the recipient has room for more. Server requests are not waited for, so that
    *   reading their stream goes on.
    */
-  async receive(parsed: Parsed, recipient: Recipient, lastEventId?: string): Promise<void> {
-    const origin: MessageOrigin = lastEventId === undefined ? {} : { lastEventId };
+  async receive(
+    parsed: Parsed,
+    recipient: Recipient,
+    session: MessageSession | undefined,
+    lastEventId?: string,
+  ): Promise<void> {
+    const origin: MessageOrigin = {
+      ...(lastEventId === undefined || session === undefined ? {} : { lastEventId }),
+      session: session?.sessionMark,
+    };
     switch (parsed.kind) {
       case "response":
         // A response with an unknown id is late, doubled, or made up.
@@ -175,11 +168,12 @@ export class Exchanges {
       case "notification":
         return this.#receiveNotification(parsed.message, recipient, origin);
       case "request":
+        if (session === undefined) return;
         if (parsed.message.method === "ping") {
-          await this.#answer(respond(parsed.message.id, { result: {} }));
+          await this.#answer(session, respond(parsed.message.id, { result: {} }));
           return;
         }
-        void this.#ask(parsed.message, recipient, origin);
+        void this.#ask(parsed.message, recipient, session, origin);
     }
   }
 
@@ -191,7 +185,7 @@ export class Exchanges {
     const { method, params } = message;
     if (method === "notifications/cancelled") {
       const id = params?.requestId;
-      if (isRequestId(id)) this.#asks.get(idKey(id))?.controller.abort();
+      if (isRequestId(id)) this.#asks.get(askKey(origin.session, id))?.controller.abort();
       return;
     }
     if (method === "notifications/progress") {
@@ -207,33 +201,57 @@ export class Exchanges {
     await recipient.notify(params === undefined ? { method } : { method, params }, origin);
   }
 
-  async #ask(message: JsonRpcRequest, recipient: Recipient, origin: MessageOrigin): Promise<void> {
+  async #ask(
+    message: JsonRpcRequest,
+    recipient: Recipient,
+    session: MessageSession,
+    origin: MessageOrigin,
+  ): Promise<void> {
     const { id, method, params } = message;
-    if (this.#asks.has(idKey(id)) || this.#asks.size >= this.#maxOpenAsks) {
-      const why = this.#asks.has(idKey(id)) ? "this id is in use" : "too many open requests";
-      await this.#answer(respond(id, errorReply(ErrorCode.InvalidRequest, `Refused: ${why}`)));
+    const isInUse = this.#asks.has(askKey(session.sessionMark, id));
+    if (isInUse || this.#asks.size >= this.#maxOpenAsks) {
+      const why = isInUse ? "this id is in use" : "too many open requests";
+      const refused = errorReply(ErrorCode.InvalidRequest, `Refused: ${why}`);
+      await this.#answer(session, respond(id, refused));
       return;
     }
     const question = params === undefined ? { method } : { method, params };
     const error = this.#refusalOf(question);
     if (error !== undefined) {
-      await this.#answer(respond(id, { error }));
+      await this.#answer(session, respond(id, { error }));
       return;
     }
-    await this.#await(id, recipient, (withdrawn, delivered) =>
+    await this.#await(id, recipient, session, (withdrawn, delivered) =>
       recipient.ask(question, withdrawn, { ...origin, ask: id }, delivered),
     );
   }
 
-  /** Goes on waiting for the answer to a server request that was open before a restart. */
-  resumeAsk({ resumeToken, wait }: OpenQuestion, recipient: Recipient): void {
-    const { ask: id } = readResumeToken(resumeToken);
-    if (id !== undefined && !this.#asks.has(idKey(id))) void this.#await(id, recipient, wait);
+  /**
+   * Goes on waiting for the answer to a server request that was open before a restart.
+   *
+   * @param session that its call goes on in.
+   */
+  resumeAsk(
+    { resumeToken, wait }: OpenQuestion,
+    recipient: Recipient,
+    session: MessageSession,
+  ): void {
+    const point = readResumeToken(resumeToken);
+    const { ask: id } = point;
+    if (id === undefined || !isOfSession(point, session)) return;
+    const isInUse = this.#asks.has(askKey(session.sessionMark, id));
+    if (!isInUse) void this.#await(id, recipient, session, wait);
   }
 
-  async #await(id: RequestId, recipient: Recipient, wait: OpenQuestion["wait"]): Promise<void> {
+  async #await(
+    id: RequestId,
+    recipient: Recipient,
+    session: MessageSession,
+    wait: OpenQuestion["wait"],
+  ): Promise<void> {
     const ask: OpenAsk = { recipient, controller: new AbortController(), isOrphan: false };
-    this.#asks.set(idKey(id), ask);
+    const key = askKey(session.sessionMark, id);
+    this.#asks.set(key, ask);
     const { promise: delivered, resolve } = Promise.withResolvers<void>();
     let reply: Reply;
     try {
@@ -243,10 +261,10 @@ export class Exchanges {
       const sentence = `The gateway failed to ask this (reference ${logUnexpected(error)})`;
       reply = errorReply(ErrorCode.InternalError, sentence);
     }
-    this.#asks.delete(idKey(id));
+    this.#asks.delete(key);
     // A withdrawn request gets no answer.
     if (ask.controller.signal.aborted) return;
-    if (await this.#answer(respond(id, reply))) resolve();
+    if (await this.#answer(session, respond(id, reply))) resolve();
   }
 
   #withdrawAsks(recipient: Recipient): void {
@@ -261,4 +279,8 @@ export class Exchanges {
   withdrawAllAsks(): void {
     for (const ask of this.#asks.values()) ask.controller.abort();
   }
+}
+
+function askKey(sessionMark: string | undefined, id: RequestId): string {
+  return `${sessionMark ?? ""} ${idKey(id)}`;
 }

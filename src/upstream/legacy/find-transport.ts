@@ -15,7 +15,7 @@ import { HttpSseWire } from "./http-sse-wire.ts";
 import { runExchange } from "./run-exchange.ts";
 import type { SavedConnection } from "./saved-connection.ts";
 import { StreamableHttpWire } from "./streamable-http-wire.ts";
-import type { Deliver, Wire } from "./wire.ts";
+import type { DeliverFrom, Wire } from "./wire.ts";
 
 export type Transport = "streamable-http" | "sse";
 
@@ -34,7 +34,7 @@ const verdicts = new BoundedCache<Transport>({ maxEntries: 1000, ttlMs: HOUR_MS 
 export function restoreWire(
   target: UpstreamTarget,
   transport: Transport,
-  deliver: Deliver,
+  deliver: DeliverFrom,
   saved?: Pick<SavedConnection, "sessionId" | "accountId" | "handshake">,
 ): Wire {
   return transport === "sse"
@@ -52,7 +52,7 @@ export async function connect(
   target: UpstreamTarget,
   client: LegacyClient,
   exchanges: Exchanges,
-  deliver: Deliver,
+  deliver: DeliverFrom,
 ): Promise<Connected> {
   const key = target.endpoint.href;
   const known = target.transport === "auto" ? verdicts.get(key) : target.transport;
@@ -92,9 +92,7 @@ async function shakeHands(
     },
   };
   const signal = new AbortController().signal;
-  const reply = await exchanges.opening(wire, () =>
-    runExchange({ target, exchanges, wire, call, peer: PEER, signal }),
-  );
+  const reply = await runExchange({ target, exchanges, wire, call, peer: PEER, signal });
   if ("error" in reply) {
     if (showsModernOnly(reply.error)) {
       throw new UpstreamError(slug, "other-era", "speaks no revision before 2026-07-28");

@@ -18,7 +18,7 @@ import type { SessionAccount } from "../send-with-account.ts";
 import { parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
+import type { DeliverFrom, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
 
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
@@ -35,13 +35,13 @@ export class HttpSseWire implements Wire {
   /** The stream is the session, and a wire opens it once. */
   readonly sessionMark = crypto.randomUUID().slice(0, 8);
   readonly #target: UpstreamTarget;
-  readonly #deliver: Deliver;
+  readonly #deliver: DeliverFrom;
   #stream: Stream | undefined;
   #onLost: (() => void) | undefined;
   #wasOpen = false;
 
   /** @param deliver receives every message of the stream. */
-  constructor(target: UpstreamTarget, deliver: Deliver) {
+  constructor(target: UpstreamTarget, deliver: DeliverFrom) {
     this.#target = target;
     this.#deliver = deliver;
   }
@@ -203,7 +203,7 @@ export class HttpSseWire implements Wire {
         onEndpoint(this.#postUrl(event.data));
       } else if (event.name === "message" && event.data !== "") {
         for (const parsed of parseEvent(this.#target, event.data)) {
-          await this.#deliver(parsed);
+          await this.#deliver(this, parsed);
           // A response takes some microtasks to reach its caller; the next message must not overtake it.
           if (parsed.kind === "response") await new Promise((resolve) => setTimeout(resolve));
         }

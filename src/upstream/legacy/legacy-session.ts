@@ -28,7 +28,7 @@ import { runExchange } from "./run-exchange.ts";
 import { type SavedConnection, saveConnection } from "./saved-connection.ts";
 import { type CallerSettings, SessionSettings } from "./session-settings.ts";
 import { forgetHandshake } from "./sessionless.ts";
-import type { Deliver, Wire } from "./wire.ts";
+import type { MessageSession } from "./wire.ts";
 
 export interface SessionOptions extends CallerSettings {
   readonly target: UpstreamTarget;
@@ -71,13 +71,12 @@ export class LegacySession {
     const { target, unsolicited, saved, maxOpenAsks } = options;
     this.#options = options;
     this.#onOpened = onOpened;
-    this.#recipient = withResumeTokens(unsolicited, {}, () => this.#connected?.wire.sessionMark);
+    this.#recipient = withResumeTokens(unsolicited);
     this.#settings = new SessionSettings(options, saved);
-    this.exchanges = new Exchanges(
-      (response) => this.answer(response),
-      (question) => refusalOf(target, question),
-      { isUnaddressed: target.publisher !== undefined, maxOpenAsks },
-    );
+    this.exchanges = new Exchanges(sendAnswer, (question) => refusalOf(target, question), {
+      isUnaddressed: target.publisher !== undefined,
+      maxOpenAsks,
+    });
     if (saved === undefined) return;
     const { transport, handshake } = saved;
     const wire = restoreWire(target, transport, this.deliver, saved);
@@ -94,7 +93,11 @@ export class LegacySession {
   }
 
   /** Takes the messages that belong to no request, and all messages of the stream of HTTP+SSE. */
-  readonly deliver: Deliver = async (parsed, lastEventId) => {
+  readonly deliver = async (
+    session: MessageSession | undefined,
+    parsed: Parsed,
+    lastEventId?: string,
+  ): Promise<void> => {
     if (lastEventId !== undefined) {
       // When a watch is handed over, the old one ends after the point where the new one begins.
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
@@ -103,8 +106,9 @@ export class LegacySession {
     const isAttributed = this.#options.isAttributed?.(parsed.kind) === true;
     const sole = isAttributed ? this.exchanges.sole : undefined;
     // An event id of this stream is no position in the stream of a request.
-    if (sole === undefined) await this.exchanges.receive(parsed, this.#recipient, lastEventId);
-    else await this.exchanges.receive(parsed, sole);
+    if (sole === undefined)
+      await this.exchanges.receive(parsed, this.#recipient, session, lastEventId);
+    else await this.exchanges.receive(parsed, sole, session);
   };
 
   /** @throws UpstreamError when no answer is available; the reason of `signal` when it is aborted. */
@@ -265,7 +269,7 @@ export class LegacySession {
  *   change; `false` when it could not be sent, for want of a connection or of an account that can be used.
  *   Then the server's own time-out ends its request.
  */
-async function sendAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
+async function sendAnswer(wire: MessageSession, answer: JsonRpcResponse): Promise<boolean> {
   try {
     await retry(() => wire.post(answer), ANSWER_RETRIES);
     return true;

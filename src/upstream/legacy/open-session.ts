@@ -11,7 +11,7 @@ import type { Exchanges } from "./exchanges.ts";
 import { connect, type Connected, restoreWire } from "./find-transport.ts";
 import type { LegacyClient } from "./handshake.ts";
 import { agreedHandshake, noteHandshake } from "./sessionless.ts";
-import type { Deliver } from "./wire.ts";
+import type { DeliverFrom } from "./wire.ts";
 
 /** The session id is stored, and sent with every request. */
 const MAX_SESSION_ID_CHARS = 4096;
@@ -25,7 +25,7 @@ export function openAsAgreed(
   target: UpstreamTarget,
   client: LegacyClient,
   accountId: string | undefined,
-  deliver: Deliver,
+  deliver: DeliverFrom,
 ): Connected | undefined {
   const handshake = agreedHandshake(target, client, accountId);
   if (handshake === undefined) return undefined;
@@ -47,7 +47,7 @@ export async function openByHandshake(
   target: UpstreamTarget,
   client: LegacyClient,
   exchanges: Exchanges,
-  deliver: Deliver,
+  deliver: DeliverFrom,
 ): Promise<Connected> {
   const connected = await connectLegacy(target, client, exchanges, deliver);
   const { wire } = connected;

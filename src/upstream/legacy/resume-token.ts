@@ -6,6 +6,7 @@
 import { tryLossless } from "../../lib/lossless-json.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { isObject, isRequestId, type Reply, type RequestId } from "../../protocol/json-rpc.ts";
+import type { MessageSession } from "./wire.ts";
 
 export interface ResumePoint {
   /** The request's id on this hop. Absent for a message of the standalone stream. */
@@ -16,8 +17,11 @@ export interface ResumePoint {
   readonly lastEventId?: string;
   /** The id of the message, if it is a request of the server. */
   readonly ask?: RequestId;
-  /** The server's session in which that request came: servers count their requests in each. */
-  readonly session?: string;
+  /**
+   * The server's session of the message: servers count their requests, and may count their events, in each. Absent at
+   * a server without sessions, and in the tokens of an earlier version.
+   */
+  readonly session?: string | undefined;
 }
 
 /** @returns `undefined` when the point has neither a stream to resume nor a request to answer. */
@@ -39,14 +43,22 @@ export function readResumeToken(text: string): ResumePoint {
   };
 }
 
+/** True unless the point is of another session: there, its ids are those of others. */
+export function isOfSession(
+  { session }: ResumePoint,
+  current: Pick<MessageSession, "sessionMark"> | undefined,
+): boolean {
+  return session === undefined || session === current?.sessionMark;
+}
+
 /** True when the token leads to a stream that can be resumed. */
 export function isResumable(resumeToken: string | undefined): boolean {
   const { request, lastEventId } = readResumeToken(resumeToken ?? "");
   return request !== undefined && lastEventId !== undefined;
 }
 
-/** The place in a stream, or the server request, that a message came from. */
-export type MessageOrigin = Pick<ResumePoint, "lastEventId" | "ask">;
+/** The session and the place in a stream, or the server request, that a message came from. */
+export type MessageOrigin = Pick<ResumePoint, "lastEventId" | "ask" | "session">;
 
 /** The recipient of a server's messages on this side of the hop. */
 export interface Recipient {
@@ -60,26 +72,13 @@ export interface Recipient {
   ): Promise<Reply>;
 }
 
-/**
- * Gives each message the token that resumes its exchange after it.
- *
- * @param sessionMark of the server's session (`Wire.sessionMark`).
- */
-export function withResumeTokens(
-  peer: Peer,
-  base: ResumePoint = {},
-  sessionMark: () => string | undefined = () => undefined,
-): Recipient {
-  let { lastEventId } = base;
-  const tokenOf = (origin: MessageOrigin): string | undefined => {
-    lastEventId = origin.lastEventId ?? lastEventId;
-    const session = origin.ask === undefined ? undefined : sessionMark();
-    return writeResumeToken({
-      ...base,
-      ...(lastEventId === undefined ? {} : { lastEventId }),
-      ...(origin.ask === undefined ? {} : { ask: origin.ask }),
-      ...(session === undefined ? {} : { session }),
-    });
+/** Gives each message the token that resumes its exchange after it. */
+export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient {
+  let place: Pick<ResumePoint, "lastEventId" | "session"> = {};
+  const tokenOf = ({ ask, ...origin }: MessageOrigin): string | undefined => {
+    if (origin.lastEventId !== undefined) place = origin;
+    const { session } = origin;
+    return writeResumeToken({ ...base, ...place, ...(ask === undefined ? {} : { ask, session }) });
   };
   return {
     notify: (notice, origin) => peer.notify(notice, tokenOf(origin)),

@@ -104,7 +104,8 @@ async function followToEnd(
       goOn();
     }
   };
-  const tokenPeer = withResumeTokens(peer, resumePoint, () => wire.sessionMark);
+  const base = { ...resumePoint, session: wire.sessionMark };
+  const tokenPeer = withResumeTokens(peer, base);
   const recipient: Recipient = {
     notify: async (notice, origin) => {
       deadline.rewind();
@@ -120,17 +121,15 @@ async function followToEnd(
       resumeToken,
       wait: (...until: Parameters<typeof wait>) => withoutDeadline(wait(...until)),
     };
-    exchanges.resumeAsk(question, recipient);
+    exchanges.resumeAsk(question, recipient, wire);
   }
   const receiver: Receiver = {
     deliver: (parsed, lastEventId) =>
-      exchanges.receive(addressError(parsed, exchange.id), recipient, lastEventId),
+      exchanges.receive(addressError(parsed, exchange.id), recipient, wire, lastEventId),
     isSettled: exchange.isSettled,
     sent: () => (isSent = true),
     primed: (lastEventId) =>
-      peer.primed?.(
-        writeResumeToken(lastEventId === undefined ? resumePoint : { ...resumePoint, lastEventId }),
-      ),
+      peer.primed?.(writeResumeToken(lastEventId === undefined ? base : { ...base, lastEventId })),
     released: () => peer.released?.(),
   };
   const wired = start(receiver, ended).then(() => {

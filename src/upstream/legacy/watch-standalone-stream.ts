@@ -23,6 +23,8 @@ export interface WatchedMessage {
   /** Absent when only the place to resume from is new. */
   readonly parsed?: Parsed;
   readonly lastEventId?: string;
+  /** The session that is watched, at a server with sessions. */
+  readonly sessionId?: string;
   /** The stream broke and does not go on where it did, so messages may have been missed. */
   readonly hasMissed?: true;
   /** Sent before, without a confirmation that it arrived. */

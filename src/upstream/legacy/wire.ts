@@ -16,6 +16,15 @@ import type { UsableCredential } from "../credentials.ts";
 /** @param lastEventId the server's id of the event that the message came in, if it gives ids. */
 export type Deliver = (parsed: Parsed, lastEventId?: string) => Promise<void>;
 
+/** The session of a server in which a message came, and its questions are answered. */
+export type MessageSession = Pick<Wire, "post" | "sessionMark">;
+
+/** As `Deliver`, of whatever session. */
+export type DeliverFrom = (
+  session: MessageSession,
+  ...message: Parameters<Deliver>
+) => Promise<void>;
+
 /** Receives the messages and the state of the standalone GET stream. */
 export interface StandaloneStreamListener {
   readonly deliver: Deliver;

@@ -14,6 +14,7 @@ import {
   Exchanges,
   type ExchangesOptions,
 } from "../../../src/upstream/legacy/exchanges.ts";
+import type { MessageSession } from "../../../src/upstream/legacy/wire.ts";
 import type { MessageOrigin, Recipient } from "../../../src/upstream/legacy/resume-token.ts";
 
 interface Asked {
@@ -53,21 +54,31 @@ export function start(
   return { ...exchanges.start(resumePoint, recipient), message };
 }
 
+export const sessionOf = (sessionMark: string | undefined): MessageSession => ({
+  ...{ sessionMark, post: () => Promise.resolve() },
+});
+/** The one of a server without sessions. */
+export const SESSION = sessionOf(undefined);
+
 /** Every request of a server may be put to the client. */
 export const refuseNothing = (): undefined => undefined;
 
 export function setUp(options?: ExchangesOptions): {
   exchanges: Exchanges;
   answers: JsonRpcResponse[];
+  /** The sessions of the answers. */
+  answeredIn: MessageSession[];
   peer: FakePeer;
 } {
   const answers: JsonRpcResponse[] = [];
-  const answer = (response: JsonRpcResponse): Promise<boolean> => {
+  const answeredIn: MessageSession[] = [];
+  const answer = (session: MessageSession, response: JsonRpcResponse): Promise<boolean> => {
+    answeredIn.push(session);
     answers.push(response);
     return Promise.resolve(true);
   };
   const exchanges = new Exchanges(answer, refuseNothing, options);
-  return { exchanges, answers, peer: new FakePeer() };
+  return { exchanges, answers, answeredIn, peer: new FakePeer() };
 }
 
 export function message(members: object): Parsed {

@@ -23,6 +23,7 @@ import type {
 import { legacyServer } from "../../catalog/read/listing-server.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
+import { StreamableHttpWire } from "../../../../src/upstream/legacy/streamable-http-wire.ts";
 import { bytesOf, fakeTarget, type Seen } from "../../upstream/fake-target.ts";
 
 const SAVED: SavedConnection = {
@@ -37,8 +38,13 @@ const never = (): never => {
 };
 const { signal } = new AbortController();
 
+const { sessionMark } = new StreamableHttpWire(
+  fakeTarget(() => Response.json({})),
+  { sessionId: "s" },
+);
 /** The place after an event of a server's standalone stream, in the server's own token. */
-const at = (lastEventId: string): string => writeResumeToken({ lastEventId }) ?? "";
+const at = (lastEventId: string): string =>
+  writeResumeToken({ lastEventId, session: sessionMark }) ?? "";
 /** The places of two servers in one token. */
 const PLACES = resumeTokenAmong(resumeTokenAmong(undefined, "a", at("e1")), "b", at("e2"));
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import { ParkedCalls } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
 import { Parking } from "../../../../src/relay/modern-to-legacy/parking.ts";
 import type { RoundResult } from "../../../../src/relay/modern-to-legacy/bridged-call.ts";
+import { readResumeToken } from "../../../../src/upstream/legacy/resume-token.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { accept, AskingServer, DONE, form, pass, Visitor } from "./bridged-call-world.ts";
 import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
@@ -26,6 +27,10 @@ class World {
   parking: Parking;
   readonly #lane = {
     sessionId: "s",
+    isOfSession: (resumeToken: string | undefined): boolean => {
+      const { session = this.#lane.sessionId } = readResumeToken(resumeToken ?? "");
+      return session === this.#lane.sessionId;
+    },
     answer: (resumeToken: string, reply: Reply): Promise<void> => {
       this.sent.push([resumeToken, reply]);
       return Promise.resolve();
@@ -377,6 +382,20 @@ describe("a client that never comes back", () => {
       expect(await turn).toEqual({ kind: "over", reply: DONE });
     }));
 });
+
+test("a call that runs in a session before the present one is not taken up after a restart", async ({
+  expect,
+}) =>
+  world(async (w) => {
+    const exchange = await w.park(
+      JSON.stringify({ request: "1", lastEventId: "e1", ask: "a1", session: "before" }),
+    );
+    w.restart();
+    expect(await w.back(exchange, 1, { r1: accept() })).toMatchObject({
+      reply: { error: { data: { reason: "lost" } } },
+    });
+    expect([w.resumed, w.sent]).toEqual([[], []]);
+  }));
 
 describe("when its sessions are closed, a call", () => {
   test("of an earlier life is over at once, and cancelled at the server", async ({ expect }) =>

@@ -11,6 +11,7 @@ import {
   progress,
   result,
   setUp,
+  SESSION,
   settle,
   start,
 } from "../../protocol/exchange-peers.ts";
@@ -56,18 +57,18 @@ describe("an answer", () => {
       start(exchanges, { method: "b" }, peer),
     ];
     const error = { code: -32000, message: "m", data: { d: 1 } };
-    await exchanges.receive(message({ id: two.message.id, error }), peer);
+    await exchanges.receive(message({ id: two.message.id, error }), peer, SESSION);
     expect([one.isSettled(), two.isSettled()]).toEqual([false, true]);
     expect(await two.reply).toEqual({ error });
-    await exchanges.receive(result(one.message.id, 1), peer);
+    await exchanges.receive(result(one.message.id, 1), peer, SESSION);
     expect(await one.reply).toEqual({ result: { from: 1 } });
   });
 
   test("that is doubled changes nothing", async ({ expect }) => {
     const { exchanges, peer } = setUp();
     const { message, reply } = start(exchanges, { method: "a" }, peer);
-    await exchanges.receive(result(message.id, "first"), peer);
-    await exchanges.receive(result(message.id, "second"), peer);
+    await exchanges.receive(result(message.id, "first"), peer, SESSION);
+    await exchanges.receive(result(message.id, "second"), peer, SESSION);
     expect(await reply).toEqual({ result: { from: "first" } });
   });
 
@@ -79,8 +80,8 @@ describe("an answer", () => {
     let isAnswered = false;
     void dropped.reply.then(() => (isAnswered = true));
     for (const id of [dropped.message.id, "unknown", 1, 0, ""])
-      await exchanges.receive(result(id, 0), peer);
-    await exchanges.receive(message({ error: { code: 1, message: "m" } }), peer);
+      await exchanges.receive(result(id, 0), peer, SESSION);
+    await exchanges.receive(message({ error: { code: 1, message: "m" } }), peer, SESSION);
     await settle();
     expect({ isAnswered, isOpenSettled: open.isSettled(), notices: peer.notices, answers }).toEqual(
       {
@@ -113,8 +114,8 @@ describe("an answer", () => {
         for (const [turn, index] of order.entries()) {
           const id = started[index]?.exchange.message.id ?? "";
           const isFirst = order.indexOf(index) === turn;
-          await exchanges.receive(progress(id), stream);
-          await exchanges.receive(result(id, isFirst ? index : "doubled"), stream);
+          await exchanges.receive(progress(id), stream, SESSION);
+          await exchanges.receive(result(id, isFirst ? index : "doubled"), stream, SESSION);
         }
         for (const [index, { peer, exchange }] of started.entries()) {
           expect(await exchange.reply).toEqual({ result: { from: index } });
@@ -140,7 +141,7 @@ describe("a notification", () => {
       );
       const stream = new FakePeer();
       const minted = metaOf(message.params)["progressToken"];
-      await exchanges.receive(progress(minted), stream);
+      await exchanges.receive(progress(minted), stream, SESSION);
       expect(peer.notices).toEqual([
         { method: "notifications/progress", params: { progressToken: token, progress: 1 } },
       ]);
@@ -152,7 +153,7 @@ describe("a notification", () => {
     const { exchanges, peer } = setUp();
     const silent = start(exchanges, { method: "a" }, peer);
     const done = start(exchanges, { method: "a", params: { _meta: { progressToken: 1 } } }, peer);
-    await exchanges.receive(result(done.message.id, 0), peer);
+    await exchanges.receive(result(done.message.id, 0), peer, SESSION);
     for (const token of [
       silent.message.id,
       done.message.id,
@@ -163,7 +164,7 @@ describe("a notification", () => {
       undefined,
       {},
     ]) {
-      await exchanges.receive(progress(token), peer);
+      await exchanges.receive(progress(token), peer, SESSION);
     }
     expect(peer.notices).toEqual([]);
   });
@@ -174,7 +175,7 @@ describe("a notification", () => {
   ])("of anything else goes to the peer of its stream: $method", async (notice, { expect }) => {
     const { exchanges, peer } = setUp();
     start(exchanges, { method: "a" }, new FakePeer());
-    await exchanges.receive(message(notice), peer);
+    await exchanges.receive(message(notice), peer, SESSION);
     expect(peer.notices).toEqual([notice]);
   });
 
@@ -185,18 +186,18 @@ describe("a notification", () => {
     const call = { method: "a", params: { _meta: { progressToken: 1 } } };
     const { id } = start(exchanges, call, peer);
     const stream = new FakePeer();
-    await exchanges.receive(progress(id), peer, "e-1");
-    await exchanges.receive(progress(id), stream, "other-9");
-    await exchanges.receive(message({ method: "x/y" }), peer, "e-2");
-    await exchanges.receive(message({ method: "x/y" }), peer);
+    await exchanges.receive(progress(id), peer, SESSION, "e-1");
+    await exchanges.receive(progress(id), stream, SESSION, "other-9");
+    await exchanges.receive(message({ method: "x/y" }), peer, SESSION, "e-2");
+    await exchanges.receive(message({ method: "x/y" }), peer, SESSION);
     expect(peer.origins).toEqual([{ lastEventId: "e-1" }, {}, { lastEventId: "e-2" }, {}]);
   });
 
   test("of progress finds a request of an earlier life", async ({ expect }) => {
     const { exchanges, peer } = setUp();
     const exchange = exchanges.start({ request: "earlier-1", progressToken: 0 }, peer);
-    await exchanges.receive(progress("earlier-1"), peer, "e-3");
-    await exchanges.receive(result("earlier-1", "then"), peer);
+    await exchanges.receive(progress("earlier-1"), peer, SESSION, "e-3");
+    await exchanges.receive(result("earlier-1", "then"), peer, SESSION);
     expect(peer.notices).toMatchObject([{ params: { progressToken: 0 } }]);
     expect(await exchange.reply).toEqual({ result: { from: "then" } });
   });
@@ -206,7 +207,9 @@ describe("a notification", () => {
     const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
     const slow: Recipient = { notify: () => room, ask: () => Promise.resolve({ result: {} }) };
     let isDone = false;
-    const received = exchanges.receive(message({ method: "x" }), slow).then(() => (isDone = true));
+    const received = exchanges
+      .receive(message({ method: "x" }), slow, SESSION)
+      .then(() => (isDone = true));
     await settle();
     expect(isDone).toBe(false);
     makeRoom();

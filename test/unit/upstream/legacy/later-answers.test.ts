@@ -1,8 +1,9 @@
 /** Answers that come when the object that asked has lost its memory: they go to the session that asked, or nowhere. */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import type { Peer } from "../../../../src/protocol/exchange.ts";
+import type { JsonRpcRequest, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { LegacyConnection } from "../../../../src/upstream/legacy/connection.ts";
 import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
 import { type Answer, bodyOf, bytesOf, failureOf, fakeTarget, html, json } from "../fake-target.ts";
@@ -14,7 +15,10 @@ const CLIENT = {
   capabilities: {},
   clientInfo: { name: "c", version: "1" },
 } as const;
-const QUESTION = { jsonrpc: "2.0", id: 0, method: "elicitation/create", params: { message: "?" } };
+const QUESTION: JsonRpcRequest = {
+  ...{ jsonrpc: "2.0", id: 0, method: "elicitation/create" },
+  params: { message: "?" },
+};
 const REPLY = { result: { action: "accept" } };
 
 interface Asked {
@@ -105,5 +109,144 @@ describe("an answer of a later life", () => {
     await connection.open();
     expect(await connection.answer(resumeToken, REPLY)).toBe(true);
     expect(posted).toEqual(["initialize"]);
+  });
+});
+
+/** A server that forgets its first session, whose streams go on; in each, its first question has the id 0. */
+class Forgetful {
+  /** The questions' answers, each with the session in which it came. */
+  readonly answered: unknown[] = [];
+  /** The event after which each standalone stream was opened. */
+  readonly listenedAfter: (string | null)[] = [];
+  readonly asked: ((reply: Reply) => void)[] = [];
+  readonly tokens: (string | undefined)[] = [];
+  readonly states: SavedConnection[] = [];
+  /** The places in the standalone stream that were noted. */
+  readonly primed: (string | undefined)[] = [];
+  readonly #streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
+  #sessions = 0;
+
+  readonly #peer: Peer = {
+    notify: () => Promise.resolve(),
+    ask: (_question, _withdrawn, resumeToken) => {
+      this.tokens.push(resumeToken);
+      return new Promise((resolve) => this.asked.push(resolve));
+    },
+    primed: (resumeToken) => void this.primed.push(resumeToken),
+  };
+
+  readonly #target = fakeTarget(
+    ({ method, headers, body }) => {
+      const session = headers.get("mcp-session-id") ?? "";
+      const { id, method: called } = body;
+      if (called === "initialize") {
+        this.#sessions += 1;
+        const own = { "Mcp-Session-Id": `session-${this.#sessions}` };
+        return json({ jsonrpc: "2.0", id, result: handshake }, { headers: own });
+      }
+      if (method === "GET") {
+        this.listenedAfter.push(headers.get("last-event-id"));
+        return new Response(null, { status: 405 });
+      }
+      if (called === "tools/call") {
+        if (this.#streams.has(session)) return html(404);
+        const stream = new ReadableStream<Uint8Array>({
+          start: (controller) => void this.#streams.set(session, controller),
+        });
+        return new Response(stream, { headers: EVENTS });
+      }
+      if (id === 0) this.answered.push([session, body["result"]]);
+      return new Response(null, { status: 202 });
+    },
+    { transport: "streamable-http" },
+  );
+
+  open(saved?: SavedConnection): LegacyConnection {
+    return new LegacyConnection({
+      ...{ target: this.#target, unsolicited: this.#peer, saved },
+      save: (state) => void this.states.push(state),
+      client: CLIENT,
+    });
+  }
+
+  /** Two calls: the second one finds the session of the first one forgotten. */
+  async repaired(): Promise<LegacyConnection> {
+    const connection = this.open();
+    const call = { method: "tools/call", params: { name: "a" } };
+    for (const session of ["session-1", "session-2"]) {
+      void connection.request(call, this.#peer, never);
+      await vi.waitUntil(() => this.#streams.has(session));
+    }
+    return connection;
+  }
+
+  /** Asks on the stream of the call in this session. */
+  async ask(session: string): Promise<void> {
+    const count = this.asked.length;
+    const text = `id: e1\ndata: ${JSON.stringify(QUESTION)}\n\n`;
+    this.#streams.get(session)?.enqueue(bytesOf(text));
+    await vi.waitUntil(() => this.asked.length > count);
+  }
+
+  async receivesAnswers(count: number): Promise<unknown> {
+    await vi.waitUntil(() => this.answered.length >= count);
+    return this.answered;
+  }
+}
+
+describe("after a repair, while the stream of a call goes on in the session before", () => {
+  test("each question is answered in its own session, though both have the same id", async ({
+    expect,
+  }) => {
+    const server = new Forgetful();
+    await server.repaired();
+    await server.ask("session-1");
+    await server.ask("session-2");
+    server.asked[0]?.({ result: { to: "the first" } });
+    expect(await server.receivesAnswers(1)).toEqual([["session-1", { to: "the first" }]]);
+    server.asked[1]?.({ result: { to: "the second" } });
+    expect(await server.receivesAnswers(2)).toContainEqual(["session-2", { to: "the second" }]);
+  });
+
+  test("a later life does not take up that call in the session of now", async ({ expect }) => {
+    const server = new Forgetful();
+    await server.repaired();
+    await server.ask("session-1");
+    const [token] = server.tokens;
+    const later = server.open(server.states.at(-1));
+    const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(REPLY) };
+    expect(await failureOf(later.resume(token, peer, never))).toMatchObject({ failure: "lost" });
+    expect(server.listenedAfter).toEqual([]);
+  });
+
+  test("the standalone stream is not resumed after an event of that session", async ({
+    expect,
+  }) => {
+    const server = new Forgetful();
+    await server.repaired();
+    await server.ask("session-1");
+    await server.ask("session-2");
+    for (const token of server.tokens) {
+      const later = server.open(server.states.at(-1));
+      await later.listen(token);
+      await later.standing;
+      const watched = await later.watched(token);
+      expect(watched?.lastEventId ?? null).toBe(server.listenedAfter.at(-1));
+    }
+    expect(server.listenedAfter).toEqual([null, "e1"]);
+  });
+});
+
+describe("the questions and the place that a watch brings", () => {
+  test.for([
+    ["of the session of now are taken", { sessionId: "session-2" }, 1],
+    ["of the session before are not", { sessionId: "session-1" }, 0],
+    ["are taken where its Worker does not say of which", {}, 1],
+  ] as const)("%s", async ([, session, count], { expect }) => {
+    const server = new Forgetful();
+    const connection = await server.repaired();
+    await connection.receive({ parsed: { kind: "request", message: QUESTION }, ...session });
+    await connection.receive({ lastEventId: "e9", ...session });
+    expect([server.asked.length, server.primed.length]).toEqual([count, count]);
   });
 });

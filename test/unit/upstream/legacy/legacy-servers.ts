@@ -19,9 +19,14 @@ export const handshake = {
 export const EVENTS = { "Content-Type": "text/event-stream" };
 
 export function shakeHands(target: UpstreamTarget): Promise<Connected> {
-  const exchanges = new Exchanges(() => Promise.resolve(true), refuseNothing);
+  const exchanges = new Exchanges(async (session, response) => {
+    await session.post(response);
+    return true;
+  }, refuseNothing);
   const nobody = { notify: () => Promise.resolve(), ask: () => Promise.resolve({ result: {} }) };
-  return connect(target, client, exchanges, (parsed) => exchanges.receive(parsed, nobody));
+  return connect(target, client, exchanges, (session, parsed) =>
+    exchanges.receive(parsed, nobody, session),
+  );
 }
 
 export const result =

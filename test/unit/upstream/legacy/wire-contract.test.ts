@@ -99,8 +99,8 @@ async function opened(world: World): Promise<{
   const { target } = world;
   const exchanges = new Exchanges(() => Promise.resolve(true), refuseNothing);
   const recipient = withResumeTokens(peer);
-  const { wire } = await connect(target, client, exchanges, (parsed) =>
-    exchanges.receive(parsed, recipient),
+  const { wire } = await connect(target, client, exchanges, (session, parsed) =>
+    exchanges.receive(parsed, recipient, session),
   );
   const { signal: never } = new AbortController();
   return {
