@@ -139,7 +139,7 @@ export class StreamIndex {
     const cutoff = now - this.#retentionMs;
     for (const meta of this.#streams.values()) {
       if (meta.id.kind === "post") {
-        if (meta.isEnded && meta.newestAt <= cutoff) this.forget(meta);
+        if (meta.isEnded && this.#keptFrom(meta) <= cutoff) this.forget(meta);
       } else if (keptRows(meta) > 0 && meta.oldestAt <= cutoff) {
         this.#trim(meta, this.#rows.lastUntil(meta.id.number, cutoff) ?? meta.first);
       }
@@ -152,10 +152,18 @@ export class StreamIndex {
     for (const meta of this.#streams.values()) {
       if (keptRows(meta) === 0) continue;
       if (meta.id.kind !== "post") earliest = Math.min(earliest, meta.oldestAt);
-      else if (meta.isEnded) earliest = Math.min(earliest, meta.newestAt);
+      else if (meta.isEnded) earliest = Math.min(earliest, this.#keptFrom(meta));
     }
     // Late by a tenth, so that events written one by one are deleted together.
     return earliest === Infinity ? undefined : earliest + this.#retentionMs * 1.1;
+  }
+
+  /**
+   * When the retention of a finished stream begins. A reader that is behind gets the rest; but it may take little at a
+   * time, so the stream is kept for as long again at most.
+   */
+  #keptFrom({ isInUse, newestAt }: StreamMeta): number {
+    return isInUse ? newestAt + this.#retentionMs : newestAt;
   }
 
   get #retentionMs(): number {

@@ -85,6 +85,37 @@ describe("what is past its retention", () => {
     });
   });
 
+  test("of a finished stream that is being read is kept for as long again, and no longer", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const meta = fixture.finished("a", "b");
+      meta.isInUse = true;
+      fixture.now += 66 * MINUTE;
+      log.expire();
+      expect(texts(log, meta, 1)).toEqual(["b"]);
+      // The alarm does not ring at once again.
+      expect(log.expiresAt()).toBe(126 * MINUTE);
+      fixture.now = 120 * MINUTE - 1;
+      expect(kinds(log, meta)).toEqual(["found"]);
+      fixture.now += 1;
+      expect(kinds(log, meta)).toEqual(["unknown"]);
+      expect(texts(log, meta)).toEqual([]);
+    });
+  });
+
+  test("of a finished stream is gone as soon as its reader has left", async ({ expect }) => {
+    await withLog((fixture) => {
+      const meta = fixture.finished("a");
+      meta.isInUse = true;
+      fixture.now += 66 * MINUTE;
+      fixture.log.expire();
+      meta.isInUse = false;
+      expect(kinds(fixture.log, meta)).toEqual(["unknown"]);
+    });
+  });
+
   test("of a live stream stays, however old it is", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;

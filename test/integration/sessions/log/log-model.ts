@@ -132,7 +132,10 @@ export class LogModel {
       // A stream that is over has been closed for its reader.
       if (stream.isInUse && stream.endedAt === undefined) {
         this.#log.adopt(stream.id, stream.events.at(-1)?.seq ?? 0).isInUse = true;
-      } else stream.mayBeUnknown ||= stream.events.length === 0 && stream.id.kind !== "post";
+      } else {
+        stream.isInUse = false;
+        stream.mayBeUnknown ||= stream.events.length === 0 && stream.id.kind !== "post";
+      }
     }
   }
 
@@ -178,23 +181,24 @@ export class LogModel {
   }
 
   #mayBeGone(stream: ModelStream, seq: number): boolean {
-    const { id, events, endedAt, mayBeUnknown } = stream;
+    const { id, events, endedAt, isInUse, mayBeUnknown } = stream;
     if (mayBeUnknown) return true;
     if (id.kind === "post") {
       // One that runs loses nothing, whatever the pressure.
       if (endedAt === undefined) return false;
       // An end without an event is not written: the last event's time stands for it later.
-      return this.#hasPressure || this.#isOld(Math.min(endedAt, events.at(-1)?.at ?? 0));
+      return this.#hasPressure || this.#isOld(Math.min(endedAt, events.at(-1)?.at ?? 0), isInUse);
     }
     return this.#hasPressure || events.some((event) => event.seq > seq && this.#isOld(event.at));
   }
 
-  #isOver({ id, endedAt }: ModelStream): boolean {
-    return id.kind === "post" && endedAt !== undefined && this.#isOld(endedAt);
+  #isOver({ id, endedAt, isInUse }: ModelStream): boolean {
+    return id.kind === "post" && endedAt !== undefined && this.#isOld(endedAt, isInUse);
   }
 
-  #isOld(at: number): boolean {
-    return this.#clock - at >= this.#limits.retentionMinutes * 60_000;
+  /** @param isInUse a finished stream is kept for as long again for its reader. */
+  #isOld(at: number, isInUse = false): boolean {
+    return this.#clock - at >= this.#limits.retentionMinutes * 60_000 * (isInUse ? 2 : 1);
   }
 
   #pick(index: number): ModelStream | undefined {
