@@ -17,12 +17,15 @@ import {
 import type { FoundSession } from "./client-session.ts";
 
 const RETRIES = { attempts: 7, backoff: { firstMs: 50 } };
+/** Never reported. */
+const OVER = "The watch has ended";
 
 interface Running {
   readonly sessionId: string | undefined;
   /** The stream broke, and is not open again. */
   isBroken: boolean;
-  readonly stop: () => void;
+  /** Aborted when the watch has ended. */
+  readonly ending: AbortController;
 }
 
 export class StandaloneStreamWatch {
@@ -53,30 +56,36 @@ export class StandaloneStreamWatch {
 
   #stop(slug: string): void {
     const running = this.#running.get(slug);
-    running?.stop();
+    running?.ending.abort(OVER);
     this.#running.delete(slug);
-    if (running?.isBroken === true) void this.#handIn({ slug, hasMissed: true });
+    if (running?.isBroken === true) void this.#handIn({ slug, hasMissed: true }, running, true);
   }
 
   #follow(target: UpstreamTarget, request: StandaloneWatchRequest): void {
     const { slug } = target;
     const { sessionId } = request;
-    const watched = { slug, ...(sessionId === undefined ? {} : { sessionId }) };
     const before = this.#running.get(slug);
     if (before !== undefined && before.sessionId === sessionId) return;
     this.#stop(slug);
+    const watched = { slug, ...(sessionId === undefined ? {} : { sessionId }) };
+    const running: Running = { sessionId, isBroken: false, ending: new AbortController() };
+    this.#running.set(slug, running);
     let isPrimed = false;
     let isOpen = false;
     const stop = watchStandaloneStream(target, request, {
       deliver: (parsed, lastEventId) =>
-        this.#handIn({ ...watched, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) }),
+        this.#handIn(
+          { ...watched, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) },
+          running,
+          true,
+        ),
       standing: () => {
-        if (!isOpen) void this.#handIn({ slug, isOpen: true });
+        if (!isOpen) void this.#handIn({ slug, isOpen: true }, running);
         isOpen = true;
       },
       opened: (isContinued) => {
         // Until this watch stands, there is another.
-        if (isOpen && !isContinued) void this.#handIn({ slug, hasMissed: true });
+        if (isOpen && !isContinued) void this.#handIn({ slug, hasMissed: true }, running, true);
         running.isBroken = false;
       },
       broken: () => {
@@ -84,7 +93,7 @@ export class StandaloneStreamWatch {
       },
       primed: (lastEventId) => {
         // Once: later, the last message's event id is enough to resume.
-        if (!isPrimed) void this.#handIn({ ...watched, lastEventId });
+        if (!isPrimed) void this.#handIn({ ...watched, lastEventId }, running);
         isPrimed = true;
       },
       onLost: () => {
@@ -95,20 +104,25 @@ export class StandaloneStreamWatch {
           .catch(() => undefined); // the next call will find out
       },
     });
-    const running: Running = { sessionId, isBroken: false, stop };
-    this.#running.set(slug, running);
+    running.ending.signal.addEventListener("abort", stop, { once: true });
   }
 
-  async #handIn(watched: Watched): Promise<void> {
+  /**
+   * @param isLasting it is tried again also when the watch has ended. That the watch is open, and where it can be
+   *   resumed, would be taken for the one that follows.
+   */
+  async #handIn(watched: Watched, by: Running, isLasting = false): Promise<void> {
     const { claims, object } = this.#session;
+    const retries = isLasting ? RETRIES : { ...RETRIES, signal: by.ending.signal };
     try {
       await retry((attempt) => {
         // The object may have restarted during the call; it knows which messages it has.
         const sent: Watched = attempt === 0 ? watched : { ...watched, isRepeated: true };
         return object().receiveWatched(writeClaims(claims), JSON.stringify(sent));
-      }, RETRIES);
+      }, retries);
     } catch {
-      this.#stop(watched.slug); // later messages would leave a gap
+      // Later messages of this watch would leave a gap.
+      if (this.#running.get(watched.slug) === by) this.#stop(watched.slug);
     }
   }
 }

@@ -2,8 +2,8 @@
 
 import { dropOldest } from "./drop-oldest.ts";
 
-export class Recent {
-  readonly #keys = new Set<string>();
+export class Recent<K extends string | bigint = string> {
+  readonly #keys = new Set<K>();
   readonly #max: number;
 
   constructor(max: number) {
@@ -15,7 +15,7 @@ export class Recent {
   }
 
   /** @returns `false` for a repeated key. */
-  add(key: string): boolean {
+  add(key: K): boolean {
     if (this.#keys.has(key)) return false;
     this.#keys.add(key);
     dropOldest(this.#keys, this.#max);

@@ -162,7 +162,12 @@ export class Session {
   /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
   async receiveWatched(watched: Watched): Promise<void> {
     if (watched.isOpen === true) this.#handOver.watchedElsewhere(watched.slug);
-    else await this.#dispatch?.receive({ ...watched, known: this.#core.streams.lastUnsolicited() });
+    else if (watched.isRepeated !== true) await this.#dispatch?.receive(watched);
+    // An earlier life may have written it, and this one what followed it on a stream of its own.
+    else {
+      const known = this.#core.streams.recentUnsolicited();
+      await this.#dispatch?.receive({ ...watched, known });
+    }
   }
 
   /** Such a watch found that the server no longer knows its session. */

@@ -240,6 +240,12 @@ export class Streams {
     return newest?.resumeToken;
   }
 
+  /** @returns the resume tokens of the newest messages that belonged to no request. */
+  recentUnsolicited(): readonly string[] {
+    const metas = [...this.#log.streams()].filter(({ id }) => id.kind !== "post");
+    return metas.flatMap((meta) => [...this.#log.recentResumeTokens(meta)]);
+  }
+
   /** Ends a stream; its reader is closed when it has sent every event. */
   end(meta: StreamMeta): void {
     this.#log.end(meta);

@@ -207,9 +207,9 @@ export class SessionDispatch implements Dispatch {
   }
 
   async receive(watched: Watched): Promise<void> {
-    const { slug, known } = watched;
-    const own = { ...watched, known: resumeTokensIn(known).get(slug) };
-    await this.#servers.find(slug)?.session?.receive(own);
+    const { slug, known = [] } = watched;
+    const own = known.flatMap((text) => resumeTokensIn(text).get(slug) ?? []);
+    await this.#servers.find(slug)?.session?.receive({ ...watched, known: own });
   }
 
   async forgotten({ slug, sessionId }: Forgotten): Promise<void> {

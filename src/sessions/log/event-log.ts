@@ -14,6 +14,8 @@ import type { Sql } from "../../lib/sql.ts";
 
 /** The portion of the backlog that is moved at a time, in characters. */
 const MOVED_CHARS = 1024 * 1024;
+/** A message that was written is looked for among so many of its stream, when it comes again. */
+const RECENT_TOKENS = 1000;
 
 export interface LogOptions {
   readonly sql: Sql;
@@ -265,6 +267,11 @@ export class EventLog {
       const meta = this.#index.get(number);
       if (meta !== undefined) yield { position: { stream: meta.id, seq }, resumeToken, reply };
     }
+  }
+
+  /** The resume tokens of a stream's newest events, the newest first. */
+  recentResumeTokens({ id }: StreamMeta): Iterable<string> {
+    return this.#rows.resumeTokens(id.number, RECENT_TOKENS);
   }
 
   /** Finds the stream of an event id, if every later event of it is still kept. */

@@ -158,6 +158,15 @@ export class EventRows {
     return first(this.range(stream, seq, seq));
   }
 
+  /** The resume tokens of a stream's newest rows, the newest first. */
+  *resumeTokens(stream: number, max: number): Generator<string, void, void> {
+    const where = "id BETWEEN ? AND ? AND origin IS NOT NULL ORDER BY id DESC LIMIT ?";
+    const [from, to] = [rowId(stream, 0), rowId(stream, STREAM_ROWS - 1)];
+    if (!this.#isWritten()) return;
+    const query = `SELECT origin FROM ${TABLE} WHERE ${where}`;
+    for (const { origin } of this.#sql.exec<{ origin: string }>(query, from, to, max)) yield origin;
+  }
+
   /** The last place of a stream that was written no later than `at`. */
   lastUntil(stream: number, at: number): number | undefined {
     return this.#place("at <= ? ORDER BY id DESC", stream, at);

@@ -160,7 +160,7 @@ export class LegacyConnection {
 
   /** Takes a message that a watch received, or the place from which the stream can be resumed. */
   async receive(watched: WatchedMessage): Promise<void> {
-    const { parsed, lastEventId, isRepeated, known, hasMissed, sessionId } = watched;
+    const { parsed, lastEventId, isRepeated, known = [], hasMissed, sessionId } = watched;
     const wire = this.#session.connected?.wire;
     // A Worker of an earlier version does not say which session it watches.
     const session = sessionId === undefined || sessionId === wire?.sessionId ? wire : undefined;
@@ -172,7 +172,8 @@ export class LegacyConnection {
     const isKnown =
       isRepeated === true &&
       lastEventId !== undefined &&
-      readResumeToken(known ?? "").lastEventId === lastEventId;
+      session !== undefined &&
+      known.some((token) => placeIn(session, token) === lastEventId);
     if (!isKnown) await this.#session.deliver(session, parsed, lastEventId);
   }
 

@@ -6,6 +6,7 @@
  * provably did not run.
  */
 
+import { fnv1a64 } from "../../lib/fnv1a.ts";
 import { Recent } from "../../lib/recent.ts";
 import { retry } from "../../lib/retry.ts";
 import { type Call, type Peer, withoutResumeTokens } from "../../protocol/exchange.ts";
@@ -47,7 +48,8 @@ export interface SessionOptions extends CallerSettings {
   readonly maxOpenAsks?: number;
 }
 
-const MAX_RECEIVED = 64;
+/** Two watches on one stream overlap while the second one opens: so many events may come in those seconds. */
+const MAX_RECEIVED = 4096;
 const MAX_KEY_CHARS = 512;
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
 /** The server does not have the answer, and would have taken it. */
@@ -60,7 +62,8 @@ export class LegacySession {
   readonly #onOpened: (connected: Connected) => void;
   readonly #recipient: Recipient;
   readonly #settings: SessionSettings;
-  readonly #received = new Recent(MAX_RECEIVED);
+  /** Hashes, since there are many. A server that made two of them equal would lose a message of its own. */
+  readonly #received = new Recent<bigint>(MAX_RECEIVED);
   #connected: Connected | undefined;
   #repairing: Promise<Connected> | undefined;
   #isClosed = false;
@@ -101,7 +104,7 @@ export class LegacySession {
     if (lastEventId !== undefined) {
       // When a watch is handed over, the old one ends after the point where the new one begins.
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
-      if (!this.#received.add(key)) return;
+      if (!this.#received.add(fnv1a64(key))) return;
     }
     const isAttributed = this.#options.isAttributed?.(parsed.kind) === true;
     const sole = isAttributed ? this.exchanges.sole : undefined;

@@ -29,8 +29,8 @@ export interface WatchedMessage {
   readonly hasMissed?: true;
   /** Sent before, without a confirmation that it arrived. */
   readonly isRepeated?: true;
-  /** The resume token of the last message that is known to have arrived. */
-  readonly known?: string | undefined;
+  /** The resume tokens of the last messages that are known to have arrived, if it is repeated. */
+  readonly known?: readonly string[];
 }
 
 /**

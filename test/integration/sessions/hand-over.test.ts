@@ -10,8 +10,10 @@ import type { Reaction, Recorded } from "../../support/scripted-upstream-script.
 import { CAPABILITIES } from "../asking.ts";
 import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
+import { writeClaims } from "../../../src/sessions/session-id.ts";
 import { responseIn } from "../event-reader.ts";
 import { setLimits } from "../own-limits.ts";
+import { claimsOf, evict, objectOf } from "../session-object.ts";
 import { ANSWER, event, jsonOf, streamOf, Upstream } from "../upstream.ts";
 
 // A question may wait for longer than a session is quiet before its watch is handed over.
@@ -153,5 +155,30 @@ test("a server that could not be reached is tried again without a call", async (
   await upstream.send(NOTE);
   expect(await stream.message()).toMatchObject(NOTE);
   await responseIn(await session.callTool());
+  await stream.cancel();
+});
+
+test("a message of a watch is written once, though the object died before it said so and went on with the next", async ({
+  expect,
+}) => {
+  const upstream = await Upstream.take({ server: "legacy" });
+  const session = await Session.inUse(upstream.mcp);
+  const claims = writeClaims(await claimsOf(session.id));
+  const handIn = async (n: number, isRepeated?: true): Promise<void> => {
+    const message = { jsonrpc: "2.0", method: "notifications/n", params: { n } };
+    const watched = { slug: upstream.slug, parsed: { kind: "notification", message } };
+    const object = await objectOf(session);
+    await object.receiveWatched(
+      claims,
+      JSON.stringify({ ...watched, lastEventId: `e-${n}`, isRepeated }),
+    );
+  };
+  await handIn(1);
+  await handIn(2);
+  await evict(session);
+  await handIn(1, true);
+  const stream = await session.listen();
+  for (const n of [1, 2]) expect(await stream.message()).toMatchObject({ params: { n } });
+  await stream.silence();
   await stream.cancel();
 });

@@ -329,3 +329,16 @@ test("a closed log writes nothing", async ({ expect }) => {
     expect(kinds(fixture.again(), begun)).toEqual(["unknown"]);
   });
 });
+
+test("the newest resume tokens of a stream are found in every life, the newest first, and no others", async ({
+  expect,
+}) => {
+  await withLog((fixture) => {
+    const { log } = fixture;
+    const meta = log.openStandalone();
+    expect([...log.recentResumeTokens(meta)]).toEqual([]);
+    for (const resumeToken of ["t1", "t2"]) log.append(meta, "a", { resumeToken });
+    log.append(log.openStandalone(), "b", { resumeToken: "of another" });
+    expect([...fixture.again().recentResumeTokens(meta)]).toEqual(["t2", "t1"]);
+  });
+});

@@ -180,7 +180,9 @@ describe("several servers", () => {
   test("send through a watch, from the known position of each", async ({ expect }) => {
     const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
     scene.newest = PLACES;
-    const repeated = { parsed: CHANGE, isRepeated: true, known: PLACES } as const;
+    // What came after it may be known as well.
+    const known = [resumeTokenAmong(PLACES, "b", at("e3")), PLACES];
+    const repeated = { parsed: CHANGE, isRepeated: true, known } as const;
     await scene.dispatch.receive({ slug: "b", lastEventId: "e2", ...repeated });
     expect(scene.notices).toEqual([]);
     // The same event id at another server is another event.

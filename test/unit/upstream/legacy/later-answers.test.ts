@@ -1,8 +1,11 @@
-/** Answers that come when the object that asked has lost its memory: they go to the session that asked, or nowhere. */
+/**
+ * Answers, calls and events that come when the object has lost its memory, or the session was opened anew: they go to
+ * the session that they are of, or nowhere.
+ */
 
 import { describe, test, vi } from "vitest";
 
-import type { Peer } from "../../../../src/protocol/exchange.ts";
+import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
 import type { JsonRpcRequest, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { LegacyConnection } from "../../../../src/upstream/legacy/connection.ts";
 import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
@@ -123,11 +126,12 @@ class Forgetful {
   readonly states: SavedConnection[] = [];
   /** The places in the standalone stream that were noted. */
   readonly primed: (string | undefined)[] = [];
+  readonly notices: Call[] = [];
   readonly #streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
   #sessions = 0;
 
   readonly #peer: Peer = {
-    notify: () => Promise.resolve(),
+    notify: (notice) => Promise.resolve(void this.notices.push(notice)),
     ask: (_question, _withdrawn, resumeToken) => {
       this.tokens.push(resumeToken);
       return new Promise((resolve) => this.asked.push(resolve));
@@ -249,4 +253,21 @@ describe("the questions and the place that a watch brings", () => {
     await connection.receive({ lastEventId: "e9", ...session });
     expect([server.asked.length, server.primed.length]).toEqual([count, count]);
   });
+});
+
+test("what comes on two watches, while one takes over from the other, is taken once, however much it is", async ({
+  expect,
+}) => {
+  const server = new Forgetful();
+  const connection = await server.repaired();
+  for (let watch = 0; watch < 2; watch++) {
+    for (let n = 0; n < 1000; n++) {
+      const message = { jsonrpc: "2.0", method: "com.example/n", params: { n } } as const;
+      const parsed = { kind: "notification", message } as const;
+      await connection.receive({ parsed, lastEventId: `e${n}` });
+    }
+  }
+  expect(server.notices.map(({ params }) => params?.["n"])).toEqual(
+    Array.from({ length: 1000 }, (_, n) => n),
+  );
 });

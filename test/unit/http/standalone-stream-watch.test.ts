@@ -1,0 +1,124 @@
+/** The watch on a session's servers by the Worker that holds the client's stream: what it hands in, and until when. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import type { FoundSession } from "../../../src/http/client-session.ts";
+import { StandaloneStreamWatch } from "../../../src/http/standalone-stream-watch.ts";
+import type { Watched } from "../../../src/sessions/dispatch.ts";
+import { fakeServer } from "../endpoint/fake-server.ts";
+import { bytesOf, fakeTarget } from "../upstream/fake-target.ts";
+import { EVENTS } from "../upstream/legacy/legacy-servers.ts";
+
+const NOTE = { jsonrpc: "2.0", method: "com.example/n" };
+/** Longer than everything is tried again. */
+const LONG_MS = 60_000;
+
+class Scene {
+  /** What the session's object was sent. */
+  readonly handedIn: Watched[] = [];
+  /** The sessions whose streams are open at the server. */
+  readonly open = new Set<string>();
+  /** What the object does with a message, after it has taken it. */
+  take: (watched: Watched) => Promise<void> = () => Promise.resolve();
+  readonly watch: StandaloneStreamWatch;
+  readonly #streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
+
+  constructor() {
+    const target = fakeTarget(({ headers, signal }) => {
+      const session = headers.get("mcp-session-id") ?? "";
+      signal?.addEventListener("abort", () => void this.open.delete(session));
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => void this.#streams.set(session, controller),
+      });
+      this.open.add(session);
+      return new Response(body, { headers: EVENTS });
+    });
+    const server = fakeServer("fake", { target });
+    const endpoint = { servers: [server], isMerged: false, keepsNames: true } as const;
+    const object = {
+      receiveWatched: (_claims: string, text: string) => {
+        const watched = JSON.parse(text) as Watched;
+        this.handedIn.push(watched);
+        return this.take(watched);
+      },
+    };
+    this.watch = new StandaloneStreamWatch(endpoint, {
+      claims: {},
+      object: () => object,
+    } as unknown as FoundSession);
+  }
+
+  async follow(sessionId: string): Promise<void> {
+    this.watch.follow({ fake: { revision: "2025-11-25", sessionId } });
+    await vi.advanceTimersByTimeAsync(1);
+  }
+
+  async say(session: string, id: string): Promise<void> {
+    const text = `${id}data: ${JSON.stringify(NOTE)}\n\n`;
+    this.#streams.get(session)?.enqueue(bytesOf(text));
+    await vi.advanceTimersByTimeAsync(1);
+  }
+
+  /** How often the object was sent what is not yet known to have arrived. */
+  sent(isOne: (watched: Watched) => boolean): number {
+    return this.handedIn.filter((watched) => isOne(watched)).length;
+  }
+}
+
+const fails = (): Promise<void> => Promise.reject(new Error("The object was lost"));
+const isMessage = ({ parsed }: Watched): boolean => parsed !== undefined;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("when a watch has ended", () => {
+  test("the message that it received last is still handed in, as one that may have arrived", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.follow("s-1");
+    scene.take = fails;
+    await scene.say("s-1", "id: e1\n");
+    scene.watch.stop();
+    scene.take = () => Promise.resolve();
+    await vi.advanceTimersByTimeAsync(LONG_MS);
+    expect(scene.handedIn.filter((one) => isMessage(one))).toMatchObject([
+      { sessionId: "s-1", lastEventId: "e1" },
+      { sessionId: "s-1", lastEventId: "e1", isRepeated: true },
+    ]);
+  });
+
+  test("nothing says any more that it is open", async ({ expect }) => {
+    const scene = new Scene();
+    scene.take = fails;
+    await scene.follow("s-1");
+    expect(scene.sent(({ isOpen }) => isOpen === true)).toBe(1);
+    scene.watch.stop();
+    await vi.advanceTimersByTimeAsync(LONG_MS);
+    expect(scene.handedIn).toHaveLength(1);
+  });
+
+  test("a message of it that never arrives does not end the watch that follows", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.follow("s-1");
+    scene.take = (watched) => (isMessage(watched) ? fails() : Promise.resolve());
+    await scene.say("s-1", "");
+    await scene.follow("s-2");
+    await vi.advanceTimersByTimeAsync(LONG_MS);
+    expect(scene.sent(isMessage)).toBeGreaterThan(1);
+    expect([...scene.open]).toEqual(["s-2"]);
+  });
+});
+
+test("a watch whose message never arrives ends: later ones would leave a gap", async ({
+  expect,
+}) => {
+  const scene = new Scene();
+  await scene.follow("s-1");
+  scene.take = fails;
+  await scene.say("s-1", "");
+  await vi.advanceTimersByTimeAsync(LONG_MS);
+  expect([...scene.open]).toEqual([]);
+});
