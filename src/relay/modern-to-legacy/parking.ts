@@ -53,7 +53,7 @@ const NOT_IN_TIME = "Nobody came back with an answer in time";
 const LOST = "lost the stream of this request when the gateway restarted; the result is unknown";
 const RESTARTED = "The gateway was restarted";
 const LEFT = "was changed, or its account was, while it ran this; the result is unknown";
-const CHANGED = "The server is reached in another way now";
+const CHANGED = "The session is being closed";
 /** A server that takes longer to get an answer or a cancellation is not waited for. */
 const LEAVING_MS = 1000;
 
@@ -130,8 +130,8 @@ export class Parking {
     // What is left was parked before a restart.
     const earlier = calls.all.filter(({ isOver }) => !isOver);
     const ended = [
-      ...running.map(({ ran }) => ran),
-      ...earlier.map((call) => this.#lose(call, LEFT, CHANGED)),
+      ...running.map(async ({ ran }) => ran),
+      ...earlier.map(async (call) => this.#lose(call, LEFT, CHANGED)),
     ];
     await settleWithin(Promise.all(ended), LEAVING_MS);
   }

@@ -7,7 +7,7 @@
 import { Reconciler } from "../../lib/reconciler.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
-import { type Call, nullPeer, type Peer } from "../../protocol/exchange.ts";
+import { type Call, forwardingTo, nullPeer, type Peer } from "../../protocol/exchange.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { modernClientToLegacyServer } from "../../protocol/revisions/translate-capabilities.ts";
@@ -216,16 +216,12 @@ export class UpstreamSession {
   /** A peer that passes each resource update to the clients that listen, whatever stream it came on. */
   #withUpdates(peer: Peer): Peer {
     return {
-      span: peer.span,
+      ...forwardingTo(peer),
       notify: (notice, resumeToken) => {
         const uri = notice.method === RESOURCE_UPDATED ? notice.params?.uri : undefined;
         if (typeof uri === "string") this.#onUpdated(uri);
         return peer.notify(notice, resumeToken);
       },
-      ask: (question, withdrawn, resumeToken) => peer.ask(question, withdrawn, resumeToken),
-      routed: (resumeToken) => peer.routed?.(resumeToken),
-      primed: (resumeToken) => peer.primed?.(resumeToken),
-      released: () => peer.released?.(),
     };
   }
 
