@@ -225,10 +225,7 @@ export class EndpointSubscriptions {
    */
   serversChanged(): void {
     const { version: seq } = this.#options.requestScope.endpoint;
-    if (this.#wanted.serversChanged()) {
-      this.#save();
-      this.#mustRenew = true;
-    }
+    this.#noteServers();
     if (seq === undefined || !this.#wanted.listens) return;
     this.#wanted.listen(this.#options.isSilent());
     this.#inbox.take({ slug: SERVERS_KEY, seq, topics: LIST_TOPICS }, LIST_TOPICS, () => true);
@@ -240,11 +237,18 @@ export class EndpointSubscriptions {
    * have changed; to others, the only server may be back.
    */
   publishedChanged(): void {
+    this.#noteServers();
     if (this.#wanted.listens && this.#options.requestScope.publisher !== undefined) {
       this.#wanted.listen(this.#options.isSilent());
       this.#inbox.add(LIST_TOPICS);
     }
     if (this.isWatching) this.#renew(false);
+  }
+
+  #noteServers(): void {
+    if (!this.#wanted.serversChanged()) return;
+    this.#save();
+    this.#mustRenew = true;
   }
 
   /** A server turned out to announce nothing by itself: the fan-out announces its changes instead. */

@@ -10,6 +10,8 @@ import { TOOL } from "../outside/tool.ts";
 import type { World } from "../platform/world.ts";
 
 const SLUG = `my-${PUBLISHED}`;
+/** The endpoint of what a person publishes alone. */
+export const OWN_PATH = `/mcp/${SLUG}`;
 /** An isolate may not know yet that the person publishes anything. */
 const KNOWN_MS = 30_000;
 /** A laptop has dialled again by then, and the gateway listens. */
@@ -19,18 +21,26 @@ const CALL_MS = 120_000;
 /** @param own what the client's person has. */
 export function publishedFacts(
   usual: ServerFacts,
-  own: { readonly laptops: readonly Laptop[]; readonly files: Changing },
+  own: {
+    readonly laptops: readonly Laptop[];
+    readonly files: Changing;
+    /** The client uses the endpoint of the server alone. */
+    readonly isAlone: boolean;
+    /** Its person pauses it no more. */
+    readonly isDone: () => boolean;
+  },
 ): ServerFacts {
   const { laptops, files } = own;
   const { uris, tools } = files;
+  const prefix = own.isAlone ? "" : `${SLUG}__`;
   return {
     ...usual,
-    ...{ name: SLUG, prefix: `${SLUG}__`, isKept: false, uris, tools },
-    ...{ comeAndGo: [`${SLUG}__${TOOL.name}`], announcesLists: true },
+    ...{ name: SLUG, prefix, isKept: false, uris, tools },
+    ...{ comeAndGo: [`${prefix}${TOOL.name}`], announcesLists: true },
     isModern: laptops.some(({ habits }) => habits.era === "modern"),
     isReady: () =>
       laptops.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),
-    isDone: () => files.isDone,
+    isDone: () => files.isDone && own.isDone(),
   };
 }
 

@@ -14,12 +14,13 @@ import { LegacyServer } from "../outside/legacy-server.ts";
 import { ModernClient } from "../outside/modern-client.ts";
 import { ModernServer } from "../outside/modern-server.ts";
 import { Operator } from "../outside/operator.ts";
+import { Publisher } from "../outside/publisher.ts";
 import type { ServerFacts } from "../outside/server-facts.ts";
 import { SseClient } from "../outside/sse-client.ts";
 import { TOOL } from "../outside/tool.ts";
 import { Vendor } from "../outside/vendor.ts";
 import type { World } from "../platform/world.ts";
-import { publishedFacts } from "./calls-of-published.ts";
+import { OWN_PATH, publishedFacts } from "./calls-of-published.ts";
 import type { Plan } from "./plan.ts";
 
 type Server = LegacyServer | ModernServer;
@@ -37,6 +38,7 @@ export class Parties {
   readonly holders: readonly AccountHolder[];
   readonly vendor: Vendor | undefined;
   readonly #operator: Operator | undefined;
+  readonly #publishers: readonly Publisher[];
   readonly #intruders: readonly Intruder[];
   readonly #plan: Plan;
   readonly #world: World;
@@ -58,6 +60,9 @@ export class Parties {
       return new Laptop(world, `laptop${index}`, habits, { ledger, ...parts });
     });
     this.#operator = this.#makeOperator();
+    this.#publishers = (plan.publishers ?? []).map(
+      (habits) => new Publisher(world, habits, ledger),
+    );
     this.clients = plan.clients.map((habits, index) => this.#client(`client${index}`, habits));
     this.vendor =
       plan.vendor === undefined
@@ -81,13 +86,14 @@ export class Parties {
   }
 
   /** Those who have something to do, and come to an end. */
-  get busy(): readonly (Client | AccountHolder | Operator)[] {
+  get busy(): readonly (Client | AccountHolder | Operator | Publisher)[] {
     const operator = this.#operator;
-    return [...this.clients, ...this.holders, ...(operator === undefined ? [] : [operator])];
+    const changing = [...this.#publishers, ...(operator === undefined ? [] : [operator])];
+    return [...this.clients, ...this.holders, ...changing];
   }
 
-  doorOf(person?: number): Door {
-    return new Door(this.#world, person === undefined ? undefined : `p${person}`);
+  doorOf(person?: number, path?: string): Door {
+    return new Door(this.#world, person === undefined ? undefined : `p${person}`, path);
   }
 
   start(): void {
@@ -101,17 +107,18 @@ export class Parties {
     for (const { context } of this.#guests) context.end();
   }
 
-  get #guests(): readonly (Client | AccountHolder | Operator | Laptop | Intruder)[] {
+  get #guests(): readonly (Parties["busy"][number] | Laptop | Intruder)[] {
     return [...this.busy, ...this.laptops, ...this.#intruders];
   }
 
-  #client(name: string, { server, person, ...habits }: Plan["clients"][number]): Client {
+  #client(name: string, { server, person, isAlone, ...habits }: Plan["clients"][number]): Client {
     const world = this.#world;
     const ledger = this.#ledger;
     const { login, laptops } = this.#plan;
     if (login !== undefined || laptops !== undefined)
       ledger.owners.of.set(name, this.#ownerFor(person));
-    const parts = { ledger, server: this.factsOf(server, person), door: this.doorOf(person) };
+    const door = this.doorOf(person, isAlone === true ? OWN_PATH : undefined);
+    const parts = { ledger, server: this.factsOf(server, person, isAlone), door };
     if (habits.era === "sse") return new SseClient(world, name, habits, parts);
     return habits.era === "modern"
       ? new ModernClient(world, name, habits, parts)
@@ -124,14 +131,16 @@ export class Parties {
   }
 
   /** What a client of this person knows of its server. */
-  factsOf(server: number, person: number | undefined): ServerFacts {
+  factsOf(server: number, person: number | undefined, isAlone = false): ServerFacts {
     const its = this.servers[server];
     if (its === undefined) throw new Error(`The plan has no server ${server}`);
     const usual = this.#usualFacts(its, this.#ownerFor(person));
     if (this.laptops.length === 0 || person === undefined) return usual;
+    const publisher = this.#publishers.find(({ habits }) => habits.person === person);
     return publishedFacts(usual, {
       laptops: this.laptops.filter(({ habits }) => habits.person === person),
       files: this.#filesOf(person),
+      ...{ isAlone, isDone: () => publisher?.isDone !== false },
     });
   }
 

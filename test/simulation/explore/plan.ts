@@ -7,6 +7,7 @@ import type { ModernServerHabits } from "../outside/modern-server.ts";
 import type { SseClientHabits } from "../outside/sse-client.ts";
 import type { AccountHabits } from "../outside/account-holder.ts";
 import type { LaptopHabits } from "../outside/laptop.ts";
+import type { PublisherHabits } from "../outside/publisher.ts";
 import type { Login } from "../outside/guarded.ts";
 import type { OperatorHabits } from "../outside/operator.ts";
 import type { VendorHabits } from "../outside/vendor.ts";
@@ -94,6 +95,8 @@ export interface Plan {
   readonly clients: readonly (ClientHabits & {
     readonly server: number;
     readonly person?: number;
+    /** It uses the endpoint of what its person publishes, and no other. */
+    readonly isAlone?: boolean;
   })[];
   readonly intruders?: readonly IntruderHabits[];
   readonly faults: readonly PlannedFault[];
@@ -106,6 +109,8 @@ export interface Plan {
   readonly login?: Login;
   /** Clients then call what their people publish. */
   readonly laptops?: readonly LaptopHabits[];
+  /** The people pause what they publish. */
+  readonly publishers?: readonly PublisherHabits[];
   /** Changes one of the servers meanwhile. */
   readonly operator?: OperatorHabits;
   /** Without one, every lane that can go on is as likely. */

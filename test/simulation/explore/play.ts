@@ -172,9 +172,9 @@ function endOf({ faults }: Plan): number {
  * What people, vendors and operators do ends calls, though nothing is broken: a second laptop takes the name of the
  * first.
  */
-function hasUpheaval({ holders = [], laptops = [], operator, vendor }: Plan): boolean {
+function hasUpheaval({ holders = [], laptops = [], operator, publishers, vendor }: Plan): boolean {
   const owners = new Set(laptops.map(({ person }) => person));
   const hasEnds = holders.some(({ ends = 0 }) => ends > 0);
-  const isChanged = vendor?.isBusy === true || operator !== undefined;
+  const isChanged = vendor?.isBusy === true || (operator ?? publishers) !== undefined;
   return hasEnds || isChanged || owners.size < laptops.length;
 }

@@ -36,7 +36,8 @@ export function withPublished(plan: Plan, random: Random): Plan {
       restMs: random.pick([0, 2000, 20_000]),
     };
     const quiet = quietClient(client, change);
-    return isChanging ? subscribing(quiet, random) : quiet;
+    const at = random.chance(0.3) && client.era !== "sse" ? { isAlone: true } : {};
+    return { ...(isChanging ? subscribing(quiet, random) : quiet), ...at };
   });
   const changesOf = () =>
     isChanging
@@ -57,11 +58,18 @@ export function withPublished(plan: Plan, random: Random): Plan {
   });
   // A second one of a person takes the name from the first.
   const second = random.chance(0.3) ? [laptopOf(0, random.pick([2000, 33_000, 40_000]))] : [];
+  const publishers = [0, 1]
+    .filter(() => random.chance(0.25))
+    .map((person) => ({
+      ...{ person, pauses: 1 + random.below(3), restMs: random.pick([5000, 60_000, 100_000]) },
+      awayMs: random.pick([50, 3000, 40_000]),
+    }));
   const kinds = FAULTS.filter(() => random.chance(0.4));
   const count = kinds.length === 0 ? 0 : 1 + random.below(6);
   return {
     ...plan,
     ...{ clients, servers: plan.servers.slice(0, 1).map((server) => quietServer(server)) },
+    ...(publishers.length > 0 && { publishers }),
     laptops: [laptopOf(0, 0), laptopOf(1, random.pick([0, 5000])), ...second],
     faults: Array.from({ length: count }, () => ({
       kind: random.pick(kinds),

@@ -39,6 +39,9 @@ function* smaller(plan: Plan): Generator<Plan> {
   for (const index of (plan.laptops ?? []).keys()) {
     if (index > 1) yield { ...plan, laptops: plan.laptops?.toSpliced(index, 1) ?? [] };
   }
+  for (const index of (plan.publishers ?? []).keys()) {
+    yield { ...plan, publishers: plan.publishers?.toSpliced(index, 1) ?? [] };
+  }
   const { operator } = plan;
   if (operator !== undefined && operator.changes > 0)
     yield { ...plan, operator: { ...operator, changes: operator.changes - 1 } };

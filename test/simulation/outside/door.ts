@@ -45,12 +45,15 @@ export class Door {
   readonly origin: string;
   /** Each client of a person has a key of its own, and is another principal. */
   readonly person: string | undefined;
+  /** The path of the MCP endpoint. */
+  readonly path: string;
   readonly #world: World;
   #token: Promise<string> | undefined;
 
-  constructor(world: World, person?: string) {
+  constructor(world: World, person?: string, path = "/mcp") {
     this.#world = world;
     this.person = person;
+    this.path = path;
     this.origin = person === undefined ? LOCAL : ORIGIN;
   }
 

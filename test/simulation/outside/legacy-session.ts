@@ -4,8 +4,6 @@ import type { Json } from "./actor.ts";
 import type { Door } from "./door.ts";
 import { eventReader, isEventStream, type ServerSentEvent } from "./sse.ts";
 
-const ENDPOINT = "/mcp";
-
 /** What came of reading a response. */
 export interface ReadResult {
   /** The answer that was waited for was among it. */
@@ -46,17 +44,21 @@ export class LegacySession {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     };
-    return this.#door.request(ENDPOINT, { method: "POST", headers, body: JSON.stringify(body) });
+    return this.#door.request(this.#door.path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
   }
 
   get(lastEventId?: string): Promise<Response> {
     const place = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
     const headers = { ...this.#headers, accept: "text/event-stream", ...place };
-    return this.#door.request(ENDPOINT, { method: "GET", headers });
+    return this.#door.request(this.#door.path, { method: "GET", headers });
   }
 
   delete(): Promise<Response> {
-    return this.#door.request(ENDPOINT, { method: "DELETE", headers: this.#headers });
+    return this.#door.request(this.#door.path, { method: "DELETE", headers: this.#headers });
   }
 }
 

@@ -32,5 +32,5 @@ export function sendModern(door: Door, request: ModernRequest): Promise<Response
     ...(subject === undefined ? {} : { "mcp-name": subject }),
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
-  return door.request("/mcp", { method: "POST", headers, body });
+  return door.request(door.path, { method: "POST", headers, body });
 }

@@ -659,6 +659,22 @@ describe("at a server that an operator takes away and gives back", () => {
     },
   );
 
+  test("the same holds where the person who publishes the server pauses it", async ({ expect }) => {
+    const scene = new Scene(MERGED);
+    scene.publisher = { person: "ann" };
+    scene.revive();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.listen();
+    const away: Endpoint = { ...MERGED, servers: [B] };
+    for (const endpoint of [away, MERGED]) {
+      scene.endpoint = endpoint;
+      scene.delivered.length = 0;
+      scene.subscriptions.publishedChanged();
+      await scene.settle();
+    }
+    expect(scene.delivered).toEqual([...ALL_LISTS, updated("x:")]);
+  });
+
   test("what a fan-out that cannot be reached has not promised is announced later", async ({
     expect,
   }) => {
