@@ -90,8 +90,8 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /** Called when an operator has changed the server. */
-  configured(): Promise<void> {
-    return this.#followed.renew();
+  async configured(): Promise<void> {
+    await this.#followed.renew();
   }
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
@@ -104,8 +104,10 @@ export class FeedObject extends DurableObject<Env> {
     return catalogs === asked && answer !== undefined ? answer : this.catalog(question);
   }
 
+  /** @throws Error while the server may be there, or back, and is not known here: the branch asks again. */
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
     await this.#follow();
+    if (this.#parts === undefined && change.add.length > 0) await this.#lookAgain();
     if (this.#parts === undefined) {
       await this.#gone();
       return [];
@@ -244,6 +246,15 @@ export class FeedObject extends DurableObject<Env> {
     await this.#followed.follow();
     // A server that had left its publisher's list may be published again.
     if (this.#parts === undefined) this.#configure(this.#followed.config);
+  }
+
+  /** A branch may know of a server that was added, or turned on, before this isolate does. */
+  async #lookAgain(): Promise<void> {
+    if (this.#over.signal.aborted) return;
+    const isNew = await this.#followed.renew();
+    await this.#follow();
+    if (this.#parts !== undefined || (isNew && !this.#isOff)) return;
+    throw new Error(`Whether there is an upstream "${slugOfKey(this.#key)}" is not known now`);
   }
 
   /** Makes the parts, and anew where the server is configured in another way than they were made for. */

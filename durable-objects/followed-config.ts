@@ -40,23 +40,24 @@ export class FollowedConfig {
   }
 
   /** @returns what to wait for, if anything. */
-  follow(): Promise<void> | undefined {
+  follow(): Promise<unknown> | undefined {
     if (isConfigTooOld(this.#env)) return this.#renewed(() => this.#take());
     void freshConfig(this.#env, (promise) => this.#ctx.waitUntil(promise));
     this.#take();
     return undefined;
   }
 
-  /** Called when it is known that there is something new. */
-  renew(): Promise<void> {
+  /** Called when it is known that there is something new. @returns whether what is known is that of now. */
+  renew(): Promise<boolean> {
     return this.#renewed(() => this.#take());
   }
 
   /** An object asks by itself: what another one has begun could not end while this one waits. */
-  #renewed(then: () => void): Promise<void> {
+  #renewed(then: () => void): Promise<boolean> {
     return this.#ctx.blockConcurrencyWhile(async () => {
-      await renewConfig(this.#env);
+      const isNew = await renewConfig(this.#env);
       then();
+      return isNew;
     });
   }
 

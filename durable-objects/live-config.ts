@@ -52,10 +52,10 @@ export function isConfigTooOld(env: Env): boolean {
   return loaded.ok && liveServers(env, loaded.config).isTooOld;
 }
 
-/** Reads the snapshot anew, after a change. It never rejects. */
-export async function renewConfig(env: Env): Promise<void> {
+/** Reads the snapshot anew, after a change. It never rejects. @returns whether that has worked. */
+export async function renewConfig(env: Env): Promise<boolean> {
   const loaded = loadConfig(env);
-  if (loaded.ok) await liveServers(env, loaded.config).renewed();
+  return loaded.ok && (await liveServers(env, loaded.config).renewed());
 }
 
 /** The store of added servers and switches, as the pages change it: this isolate serves a change at once. */

@@ -91,7 +91,7 @@ export class SessionHost {
   }
 
   /** To be called first with each call: an operator may have changed the servers. */
-  follow(): Promise<void> | undefined {
+  follow(): Promise<unknown> | undefined {
     this.#accounts.retry();
     return this.#followed.follow();
   }

@@ -65,15 +65,19 @@ export class LiveServers<State extends { readonly version: number }> {
     const renewing = this.#renew();
     // Also where it is waited for: it goes on when that takes too long, or the request is cancelled.
     waitUntil(renewing);
-    return isTooOld ? settleWithin(renewing, PATIENCE_MS) : undefined;
+    return isTooOld ? settleWithin(renewing, PATIENCE_MS).then(() => undefined) : undefined;
   }
 
-  /** Reads now, for whoever knows that there is something new. It never rejects. */
-  async renewed(): Promise<void> {
-    await settleWithin(this.#renew(), PATIENCE_MS);
+  /**
+   * Reads now, for whoever knows that there is something new. It never rejects.
+   *
+   * @returns whether what is known is that of now.
+   */
+  async renewed(): Promise<boolean> {
+    return (await settleWithin(this.#renew(), PATIENCE_MS)) === true;
   }
 
-  async #renew(): Promise<void> {
+  async #renew(): Promise<boolean> {
     const askedAt = this.#options.now();
     this.#askedAt = askedAt;
     this.#isAsking = true;
@@ -82,8 +86,10 @@ export class LiveServers<State extends { readonly version: number }> {
       // An answer that comes late must not undo a later one.
       if (state !== undefined && state.version >= (this.#state?.version ?? 0)) this.#state = state;
       this.#readAt = askedAt;
+      return true;
     } catch (error) {
       logUnexpected(error);
+      return false;
     } finally {
       this.#isAsking = false;
     }

@@ -43,7 +43,7 @@ export interface BranchParts<Socket extends ListenerSocket> {
   readonly found: ListenersParts<Socket>["found"];
   readonly knows: (slug: string) => boolean;
   /** Asks for the configuration anew, for a server that is not known here: an operator may have added it. */
-  readonly learn: () => Promise<void>;
+  readonly learn: () => Promise<unknown>;
   readonly limits: Pick<Limits, "windowBytes" | "stallSeconds" | "subscribedUrisPerClient">;
   readonly now: () => number;
   /** Schedules a call of `wake` at this time (milliseconds since 1970) or before. */

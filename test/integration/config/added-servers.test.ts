@@ -2,9 +2,12 @@
 
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
+import type { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
+import { feedName } from "../../../durable-objects/ports.ts";
+import { RegistryObject } from "../../../durable-objects/registry-object.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
@@ -120,6 +123,46 @@ describe("a server that is added", () => {
     const { result } = await responseIn(await modern(MERGED, "tools/list"));
     expect(JSON.stringify(result)).toContain("the entry of MCP_SERVERS wins");
     await store.removeServer(only.slug, await revisionOf(only));
+  });
+});
+
+describe("the feed of a server that is added", () => {
+  const WANT = { add: ["tools" as const], remove: [] };
+  const feedOf = ({ slug }: Upstream): DurableObjectStub<FeedObject> =>
+    env.FEEDS.getByName(feedName(slug));
+  const watch = (upstream: Upstream): Promise<readonly string[] | "no answer"> =>
+    feedOf(upstream)
+      .watch(1, WANT)
+      .then(
+        (promised) => promised,
+        () => "no answer" as const,
+      );
+
+  afterEach(() => void vi.restoreAllMocks());
+
+  test("watches it where this isolate does not know of it yet", async ({ expect }) => {
+    const { upstream, server } = await another();
+    expect(await watch(upstream)).toEqual([]);
+    // As another isolate would add it.
+    await env.REGISTRY.getByName("registry").putServer(JSON.stringify(server), 0);
+    expect(await watch(upstream)).toEqual(["tools"]);
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
+  test("says nothing while it cannot know whether there is one, or while that is off", async ({
+    expect,
+  }) => {
+    const { upstream, server } = await another();
+    const read = vi.spyOn(RegistryObject.prototype, "addedServers");
+    read.mockImplementation(() => {
+      throw new Error("It is being restarted");
+    });
+    expect(await watch(upstream)).toBe("no answer");
+    read.mockRestore();
+    await store.putServer({ ...server, state: "paused" }, 0);
+    expect(await watch(upstream)).toBe("no answer");
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+    expect(await watch(upstream)).toEqual([]);
   });
 });
 

@@ -37,6 +37,16 @@ function later(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
+test("who renews what is known learns whether that has worked", async ({ expect }) => {
+  const registry = new Registry();
+  for (const answers of ["at once", "fails", "never"] as const) {
+    registry.answers = answers;
+    const renewed = registry.live.renewed();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await renewed).toBe(answers === "at once");
+  }
+});
+
 describe("what an isolate knows", () => {
   test("is asked for once before the first request, and used for five seconds", async ({
     expect,
