@@ -8,6 +8,7 @@ import type { HeldAccounts } from "../src/accounts/held-accounts.ts";
 import type { Config } from "../src/config/config.ts";
 import type { News } from "../src/catalog/feeds.ts";
 import type { ObjectSink } from "../src/activity/object-sink.ts";
+import { isOfNews } from "../src/notifications/server-keys.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
 import type { CallRecord } from "../src/observability/call-record.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
@@ -139,14 +140,18 @@ export class SessionHost {
     return this.#activity?.handOver() ?? [];
   }
 
+  /** @throws Error when what the news is of cannot be learned now: it is to be delivered again. */
   async deliver(news: News): Promise<DeliveryAnswer> {
+    if (this.#isGone) return "gone";
     if (news.slug === SERVERS_KEY) {
       await this.#followed.renew();
+      if (!isOfNews(this.#followed.config?.added?.version, news))
+        throw new Error("The servers that have changed are not known yet");
       // Also where this life has begun with the new ones.
       this.session?.serversChanged();
     } else if (publisherOfKey(news.slug) !== undefined) await this.#publishing.read();
-    const { known } = this.#store;
-    if (known === undefined || known.expiresAt <= Date.now()) return "gone";
+    // It may have ended meanwhile.
+    if (this.#isGone) return "gone";
     const delivery = this.#wired?.subscriptions()?.deliver(news);
     if (delivery !== undefined) return delivery;
     // Its servers are not configured at the moment: the client is notified when they are again.
@@ -271,6 +276,11 @@ export class SessionHost {
     if (this.#store.known !== undefined && !this.#store.isSaved) return;
     this.#clock.noLaterThan(this.#endsAt);
     this.#clock.noLaterThan(this.#pausesAt);
+  }
+
+  get #isGone(): boolean {
+    const { known } = this.#store;
+    return known === undefined || known.expiresAt <= Date.now();
   }
 
   /** When the session ends by itself, or its tombstone goes, in milliseconds since 1970. */

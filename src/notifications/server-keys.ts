@@ -8,7 +8,7 @@
  */
 
 import type { Interests, News, Topic } from "../catalog/feeds.ts";
-import { askOf, isListTopic, versionTopicOf } from "../catalog/topics.ts";
+import { askOf, isListTopic, versionOf, versionTopicOf } from "../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
 import { hasAccounts, NOBODY } from "../endpoint/personal-endpoint.ts";
 import type { PublisherScope } from "../catalog/request-scope.ts";
@@ -104,6 +104,11 @@ export function takeAccountNews({ servers }: Endpoint, { slug: key }: News): boo
     if (target.credentials?.owner === owner) target.credentials.changed();
   }
   return true;
+}
+
+/** Whether whoever has this version has what the news is of: that there is a newer one than those it names. */
+export function isOfNews(version: number | undefined, { topics }: News): boolean {
+  return topics.every((topic) => (version ?? -Infinity) > (versionOf(topic) ?? -Infinity));
 }
 
 /** @returns whether the news is that a published server has come or gone. From here on, it is looked at anew. */

@@ -4,13 +4,14 @@ import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
-import type { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import { feedName } from "../../../durable-objects/ports.ts";
 import { RegistryObject } from "../../../durable-objects/registry-object.ts";
+import { SessionObject } from "../../../durable-objects/session-object.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
+import { until } from "../bounded.ts";
 import { modern, modernCall, send, Session } from "../client.ts";
 import { changeConfiguration } from "../configuration.ts";
 import { costsOf } from "../costs-of.ts";
@@ -32,6 +33,8 @@ beforeAll(async () => {
   only = await Upstream.take({ server: "modern", capabilities: { tools: {} }, tools });
   changeConfiguration({ MCP_SERVERS: JSON.stringify({ [only.slug]: entries[only.slug] }) });
 });
+
+afterEach(() => void vi.restoreAllMocks());
 
 /** A server that is not in `MCP_SERVERS`. */
 async function another(): Promise<{ readonly upstream: Upstream; readonly server: AddedServer }> {
@@ -102,6 +105,29 @@ describe("a server that is added", () => {
     await store.removeServer(upstream.slug, await revisionOf(upstream));
   });
 
+  test("is told again to a session that could not learn of it when it was told", async ({
+    expect,
+  }) => {
+    const session = await Session.inUse(MERGED.mcp);
+    const stream = await session.listen();
+    const { upstream, server } = await another();
+    const read = vi.spyOn(RegistryObject.prototype, "addedServers");
+    read.mockImplementation(() => {
+      throw new Error("It is being restarted");
+    });
+    const deliver = vi.spyOn(SessionObject.prototype, "deliver");
+    // As another isolate would add it.
+    await env.REGISTRY.getByName("registry").putServer(JSON.stringify(server), 0);
+    await until(async () => (deliver.mock.settledResults.length > 0 ? true : undefined), "news");
+    read.mockRestore();
+    expect(await stream.message()).toMatchObject({ method: "notifications/tools/list_changed" });
+    const { result } = await responseIn(await session.request("tools/list"));
+    expect(JSON.stringify(result)).toContain(`${upstream.slug}__work`);
+    await stream.cancel();
+    await session.delete();
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
   test("is there for an isolate that knew nothing of it after ten seconds, and after the objects were lost", async ({
     expect,
   }) => {
@@ -126,20 +152,16 @@ describe("a server that is added", () => {
   });
 });
 
+/** The topics that the feed of a server promises to a branch. */
+function watch({ slug }: Upstream): Promise<readonly string[] | "no answer"> {
+  const promised = env.FEEDS.getByName(feedName(slug)).watch(1, { add: ["tools"], remove: [] });
+  return promised.then(
+    (topics) => topics,
+    () => "no answer" as const,
+  );
+}
+
 describe("the feed of a server that is added", () => {
-  const WANT = { add: ["tools" as const], remove: [] };
-  const feedOf = ({ slug }: Upstream): DurableObjectStub<FeedObject> =>
-    env.FEEDS.getByName(feedName(slug));
-  const watch = (upstream: Upstream): Promise<readonly string[] | "no answer"> =>
-    feedOf(upstream)
-      .watch(1, WANT)
-      .then(
-        (promised) => promised,
-        () => "no answer" as const,
-      );
-
-  afterEach(() => void vi.restoreAllMocks());
-
   test("watches it where this isolate does not know of it yet", async ({ expect }) => {
     const { upstream, server } = await another();
     expect(await watch(upstream)).toEqual([]);

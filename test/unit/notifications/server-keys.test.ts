@@ -3,7 +3,7 @@
 import { test } from "vitest";
 
 import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
-import { byKey } from "../../../src/notifications/server-keys.ts";
+import { byKey, isOfNews } from "../../../src/notifications/server-keys.ts";
 import { fakeServer } from "../endpoint/fake-server.ts";
 
 const ENDPOINT: Endpoint = { servers: [fakeServer("a")], isMerged: true, keepsNames: false };
@@ -24,4 +24,13 @@ test("who knows of no version is told of what comes and goes", async ({ expect }
     "published/ann": ["tools"],
   });
   expect(await byKey(ENDPOINT, { a: ["uri:x"] }, publisher)).toEqual({ a: ["uri:x"] });
+});
+
+test("who has learned nothing newer than the news names has not learned what it is of", ({
+  expect,
+}) => {
+  const news = { slug: "servers/", seq: 1, topics: ["version:2", "version:3"] } as const;
+  expect([undefined, 2, 3, 4].map((version) => isOfNews(version, news))).toEqual([
+    ...[false, false, false, true],
+  ]);
 });
