@@ -23,7 +23,7 @@ export interface NewsSource {
 }
 
 /** What is saved with the session's subscriptions. */
-export interface LifeOptions {
+interface LifeOptions {
   /** Of the last life that has asked the fan-out for anything; `undefined` if none has, or none was numbered. */
   readonly before: number | undefined;
   /** The fan-out may have something of the session that an earlier life has asked for. */

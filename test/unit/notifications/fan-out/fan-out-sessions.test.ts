@@ -84,12 +84,15 @@ test("what a session asks for again while it says all that it wanted before stay
 describe("a call of an earlier life of a session", () => {
   const [EARLIER, LATER] = [1, 2];
 
-  test.for([
+  test.for<{ what: string; call: (world: World) => Promise<unknown> }>([
     { what: "all that it wanted", call: ({ branch }) => branch.replace("s", TOOLS, EARLIER) },
-    { what: "its unsubscription", call: ({ branch }) => branch.unsubscribe("s", MORE, EARLIER) },
-    { what: "its end", call: ({ branch }) => branch.unsubscribe("s", undefined, EARLIER) },
     { what: "its subscription", call: ({ branch }) => branch.subscribe("s", LESS, EARLIER) },
-  ] satisfies { what: string; call: (world: World) => unknown }[])(
+    {
+      what: "its unsubscription",
+      call: async ({ branch }) => branch.unsubscribe("s", MORE, EARLIER),
+    },
+    { what: "its end", call: async ({ branch }) => branch.unsubscribe("s", undefined, EARLIER) },
+  ])(
     "that arrives after one of a later life changes nothing: $what",
     async ({ call }, { expect }) => {
       await withWorld(async (world, { sql }) => {
