@@ -231,11 +231,12 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /**
-   * Who listens at a published server alone learns from nobody that it has gone, or is back. So the branches are
-   * told that nothing is promised, and ask again until it is. Of other servers, their subscribers are told.
+   * Who listens at a published server alone learns from nobody that it has gone, or is back; and a server that was
+   * removed may be back before anybody has noticed. So the branches are told that nothing is promised, and ask again
+   * until it is. Of an account that has ended, its subscribers are told.
    */
   async #withdrawPromises(): Promise<boolean> {
-    if (readPublishedKey(this.#key) === undefined) return true;
+    if (this.#over.signal.aborted) return true;
     const { branches } = new TopicInterest(meteredSql(this.ctx.storage.sql));
     const told = [...branches].map((branch) => branchAt(this.env, branch).withdrawn(this.#key));
     const all = Promise.all(told).then(() => true);

@@ -24,6 +24,8 @@ import { limitRate } from "./rate-limit.ts";
 export interface PublishingBacking {
   readonly publishers: Publishers;
   readonly known: KnownServers;
+  /** The time after which every isolate serves a change of what a person publishes, in milliseconds. */
+  readonly settleMs: number;
   readonly serverOf: (person: string, name: string) => Server;
   /** Connects a person's machine. @param tags the grant or key, and its user. */
   readonly connect: (person: string, tags: readonly string[]) => Promise<Response>;
@@ -47,8 +49,9 @@ export async function publishedAt(
   const changed = (): void => publishing.known.forget(person);
   const own = await publishedBy({ publishing, person, publishes, waitUntil }, slug);
   // The endpoint of one server neither gets nor loses any.
-  const publisher =
-    slug === undefined ? { person, changed, version: own?.list.version } : undefined;
+  const { version, changedAt = 0 } = own?.list ?? {};
+  const settledAt = changedAt + publishing.settleMs;
+  const publisher = slug === undefined ? { person, changed, version, settledAt } : undefined;
   if (own === undefined) return { picked: configured, publisher };
   return { picked: withPublished(configured, slug, own), publisher, published: own.list };
 }

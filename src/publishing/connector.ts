@@ -55,6 +55,7 @@ export class Connector {
     const rows = [...this.#known.values()];
     return {
       version: this.#rows.version,
+      changedAt: this.#rows.changedAt,
       servers: rows.filter(({ isPaused }) => isPaused !== true).map(publishedServer),
       paused: rows.filter(({ isPaused }) => isPaused === true).map(publishedServer),
     };

@@ -10,7 +10,7 @@ import { NOTHING_PUBLISHED, type PublishedList, type Publishers } from "./publis
 
 const FRESH_MS = 5000;
 /** A list that is older than this is not used. */
-const USED_MS = 10_000;
+export const USED_MS = 10_000;
 const MAX_PEOPLE = 1000;
 
 interface Held {

@@ -17,6 +17,7 @@ export interface PublishedRow extends PublishedServer {
 }
 
 const COUNTER = "version";
+const CHANGED_AT = "changedAt";
 
 export class PublishedRows extends Records {
   static override readonly SCHEMA = [
@@ -62,12 +63,22 @@ export class PublishedRows extends Records {
 
   /** Grows whenever a server comes or goes. */
   get version(): number {
-    const query = "SELECT value FROM published_counters_1 WHERE name = ?";
-    return this.row<{ value: number }>(query, [COUNTER])?.value ?? 0;
+    return this.#counter(COUNTER);
+  }
+
+  /** When it has grown last, in milliseconds since 1970; 0 where that is not known. */
+  get changedAt(): number {
+    return this.#counter(CHANGED_AT);
   }
 
   grown(): void {
-    const insert = "INSERT OR REPLACE INTO published_counters_1 (name, value) VALUES (?, ?)";
-    this.run(insert, [COUNTER, this.version + 1]);
+    const insert =
+      "INSERT OR REPLACE INTO published_counters_1 (name, value) VALUES (?, ?), (?, ?)";
+    this.run(insert, [COUNTER, this.version + 1, CHANGED_AT, this.now()]);
+  }
+
+  #counter(name: string): number {
+    const query = "SELECT value FROM published_counters_1 WHERE name = ?";
+    return this.row<{ value: number }>(query, [name])?.value ?? 0;
   }
 }

@@ -19,6 +19,8 @@ export interface PublishedServer {
 export interface PublishedList {
   /** Grows whenever a server comes or goes. */
   readonly version: number;
+  /** When it has grown last; 0 where that is not known. */
+  readonly changedAt: number;
   readonly servers: readonly PublishedServer[];
   /** Those that their person has paused: they are served nowhere. */
   readonly paused: readonly PublishedServer[];
@@ -37,7 +39,12 @@ export interface Publishers {
   of(person: string): Publisher;
 }
 
-export const NOTHING_PUBLISHED: PublishedList = { version: 0, servers: [], paused: [] };
+export const NOTHING_PUBLISHED: PublishedList = {
+  version: 0,
+  changedAt: 0,
+  servers: [],
+  paused: [],
+};
 
 /** @returns whether a public name is one that an item of a published server has at `/mcp`. */
 export function isOfPublished(publicName: string): boolean {

@@ -338,11 +338,14 @@ export class EndpointSubscriptions {
     this.#renewing = this.#renewing
       .then(async () => {
         const { uris } = this.#wanted;
-        const all = this.#wanted.interests();
-        const { honoured, accounts } = await this.#interests.add(all, "replace");
+        const interests = this.#wanted.interests();
+        const { honoured, accounts } = await this.#interests.add(interests, "replace");
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
+        const all = this.#wanted.topics();
         if (honoured === undefined) {
           this.#mustRenew = true;
+          // The client is told now, and once more when somebody watches: what changes in between, nobody sees.
+          if (hasMissed) this.#wanted.unwatched();
           this.#isLate ||= this.#wanted.hasNoPromise;
         }
         const isNoted = this.#wanted.noteAccounts(accounts);
@@ -356,7 +359,7 @@ export class EndpointSubscriptions {
         const isUnsaved = isOther || isNoted || isMoved || honoured === undefined;
         if (this.#wanted.covered(honoured, uris) || isUnsaved) this.#save();
         const unsure = new Set([...late, ...moved]);
-        if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
+        if (hasMissed) this.#inbox.announceAll(all);
         else if (unsure.size > 0) this.#inbox.add([...unsure]);
       })
       .catch(logUnexpected);

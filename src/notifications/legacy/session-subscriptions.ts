@@ -34,7 +34,7 @@ export interface SavedWanted {
   readonly alone?: readonly string[];
   /** By server, the key of the account through which it last announced anything; earlier versions had none. */
   readonly accounts?: Readonly<Record<string, string>>;
-  /** The servers of resources here that the endpoint does not have at the moment; earlier versions had none. */
+  /** The servers of resources here that nothing announces at the moment; earlier versions had none. */
   readonly away?: readonly string[];
   /** The last life of the session that has asked the fan-out for anything; earlier versions numbered none. */
   readonly life?: number;
@@ -93,6 +93,12 @@ export class SessionSubscriptions {
       else this.delete(uri);
     }
     return isChanged;
+  }
+
+  /** Nothing is announced until a fan-out that cannot be reached has promised it. */
+  unwatched(): void {
+    for (const slug of this.#uris.values()) this.#away.add(slug);
+    if (this.#lists !== undefined) this.#lists = new Map();
   }
 
   /**

@@ -126,7 +126,8 @@ async function sendChanges(
     };
     listenInSessions(subscription, context, capabilities, onChange, over.signal);
     // An isolate that did not know these servers yet may have answered for the lists meanwhile.
-    const unsettledMs = (endpoint.settledAt ?? 0) - Date.now();
+    const settledAt = Math.max(endpoint.settledAt ?? 0, publisher?.settledAt ?? 0);
+    const unsettledMs = settledAt - Date.now();
     if (unsettledMs > 0) {
       const settled = sleep(unsettledMs, over.signal).then(() => {
         for (const list of subscription.lists) queue.add(list);

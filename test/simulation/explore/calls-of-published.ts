@@ -37,6 +37,7 @@ export function publishedFacts(
     ...usual,
     ...{ name: SLUG, prefix, isKept: false, uris, tools },
     ...{ comeAndGo: [`${prefix}${TOOL.name}`], announcesLists: true },
+    mayBeUnknown: own.isAlone,
     isModern: laptops.some(({ habits }) => habits.era === "modern"),
     isReady: () =>
       laptops.some(({ world, welcomeAt = Infinity }) => world.scheduler.now - welcomeAt > KNOWN_MS),

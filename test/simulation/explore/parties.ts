@@ -162,7 +162,7 @@ export class Parties {
       isReady: () =>
         holdersOf().every(({ isConnected }) => isConnected) && operator?.isReady !== false,
       uris: servers.flatMap(({ changing }) => changing.uris),
-      tools: TOOLS,
+      ...{ tools: TOOLS, mayBeUnknown: false },
       comeAndGo: named.map((each) => `${this.#prefixOf(each.name)}${TOOL.name}`),
       announcesLists: servers.length > 1 || isModern || login !== undefined,
       isDone: () =>

@@ -128,7 +128,9 @@ export class LegacyClient extends Actor {
         const response = await this.#session.get(last);
         if (response.status !== 200) {
           this.note(`its standalone stream is answered ${response.status}`);
-          if (response.status < 500) {
+          const isGone = response.status === 404 && this.#server.mayBeUnknown;
+          if (isGone) await this.sleep(1000);
+          else if (response.status < 500) {
             // With a clock that jumps, the events after its place are over.
             const text = await response.text();
             const isLost = quotas?.mayLosePlace(this.name, since, text) === true;

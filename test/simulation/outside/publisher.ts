@@ -36,6 +36,12 @@ export class Publisher extends Actor {
     this.context.run(() => void this.#live());
   }
 
+  /** Another stub each time: one that has reached a life that died stays broken. */
+  get #connector(): Connector {
+    const { namespaces } = this.world;
+    return namespaces.get("CONNECTORS")?.getByName(`p${this.habits.person}`) as Connector;
+  }
+
   async #live(): Promise<void> {
     const { pauses, restMs, awayMs } = this.habits;
     for (let left = pauses; left > 0; left -= 1) {
@@ -50,13 +56,10 @@ export class Publisher extends Actor {
   /** Again until it is so: the object may die before it has answered, or the server is not there yet. */
   async #set(isPaused: boolean): Promise<void> {
     const { changes } = this.#ledger;
-    const connector = this.world.namespaces
-      .get("CONNECTORS")
-      ?.getByName(`p${this.habits.person}`) as Connector;
     this.note(isPaused ? "pauses the server" : "resumes the server");
     for (let isSet = false; !isSet;) {
       changes.gap("every");
-      isSet = await connector.setPaused(PUBLISHED, isPaused).catch(() => false);
+      isSet = await this.#connector.setPaused(PUBLISHED, isPaused).catch(() => false);
       changes.gap("every");
       if (!isSet) await this.sleep(AFTER_MS);
     }

@@ -13,6 +13,8 @@ export interface ServerFacts {
   readonly tools: string;
   /** Tools that are in no list while their server is not there, or has no account of the client's person. */
   readonly comeAndGo: readonly string[];
+  /** The endpoint of it alone is answered 404 while its person has paused it. */
+  readonly mayBeUnknown: boolean;
   /** The gateway promises to tell of the lists, and not only to pass on what the server says. */
   readonly announcesLists: boolean;
   /** The account that it demands is connected. */

@@ -16,7 +16,7 @@ class PersonsObject {
 
   get list(): PublishedList {
     const servers = this.names.map((name) => ({ name, host: "laptop", since: 1 }));
-    return { version: this.version, servers, paused: [] };
+    return { version: this.version, changedAt: 0, servers, paused: [] };
   }
 
   change(names: readonly string[]): void {

@@ -968,6 +968,29 @@ describe("when a person publishes other servers", () => {
   });
 });
 
+test("a client that returns while its fan-out cannot be reached is told again once it can", async ({
+  expect,
+}) => {
+  const scene = new Scene();
+  await scene.listen();
+  await scene.subscriptions.subscribe(B, { uri: "x:" });
+  scene.isListening = false;
+  scene.subscriptions.goOffline();
+  await scene.settle();
+  scene.isListening = true;
+  scene.failures = Infinity;
+  scene.subscriptions.listened();
+  await vi.runAllTimersAsync();
+  expect(scene.delivered).toEqual([...ALL_LISTS, updated("x:")]);
+  scene.failures = 0;
+  scene.revive().seen();
+  await scene.settle();
+  expect(scene.delivered.slice(4)).toEqual([...ALL_LISTS, updated("x:")]);
+  scene.subscriptions.seen();
+  await scene.settle();
+  expect(scene.delivered).toHaveLength(8);
+});
+
 describe("a client that is away", () => {
   test("for long goes offline, and learns once, on its return, that everything may have changed", async ({
     expect,

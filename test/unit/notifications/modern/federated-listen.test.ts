@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { Interests, News } from "../../../../src/catalog/feeds.ts";
+import type { PublisherScope } from "../../../../src/catalog/request-scope.ts";
 import type { ModernContext } from "../../../../src/relay/modern-context.ts";
 import { listen } from "../../../../src/notifications/modern/listen.ts";
 import { defaultLimits } from "../../../../src/policy/limits.ts";
@@ -50,6 +51,7 @@ class Listener {
     id: RequestId = 1,
     endpoint: Endpoint = BOTH_SERVERS,
     principal = "me",
+    publisher?: PublisherScope,
   ) {
     this.fanOut = fanOut;
     const context: ModernContext = {
@@ -60,7 +62,7 @@ class Listener {
         keys: new SessionKeys(unused),
         bridges: { at: unused },
       },
-      fanOut,
+      ...{ fanOut, publisher },
     };
     const params: JsonObject = { notifications };
     this.reply = listen(
@@ -201,23 +203,30 @@ describe("a listener", () => {
     },
   );
 
-  test("is told of its lists again once every isolate serves the servers that were changed", async ({
-    expect,
-  }) => {
-    const endpoint = { ...BOTH_SERVERS, version: 2, settledAt: Date.now() + 10_000 };
-    const listener = new Listener(BOTH, new FakeFanOut(), 1, endpoint);
-    await vi.advanceTimersByTimeAsync(9999);
-    expect(listener.methods).toEqual([acknowledged]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(listener.methods).toEqual([acknowledged, tools, prompts]);
-    listener.hangUp();
-    const later = new Listener(BOTH, new FakeFanOut(), 1, endpoint);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(later.methods).toEqual([acknowledged]);
-    later.hangUp();
-    await settle();
-    expect(vi.getTimerCount()).toBe(0);
-  });
+  test.for([{ of: "an operator" }, { of: "its person" }])(
+    "is told of its lists again once every isolate serves the servers that $of has changed",
+    async ({ of }, { expect }) => {
+      const settledAt = Date.now() + 10_000;
+      const listens = (): Listener =>
+        of === "an operator"
+          ? new Listener(BOTH, new FakeFanOut(), 1, { ...BOTH_SERVERS, version: 2, settledAt })
+          : new Listener(BOTH, new FakeFanOut(), 1, BOTH_SERVERS, "me", {
+              ...{ person: "me", version: 2, settledAt },
+            });
+      const listener = listens();
+      await vi.advanceTimersByTimeAsync(9999);
+      expect(listener.methods).toEqual([acknowledged]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(listener.methods).toEqual([acknowledged, tools, prompts]);
+      listener.hangUp();
+      const later = listens();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(later.methods).toEqual([acknowledged]);
+      later.hangUp();
+      await settle();
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
 
   test("asks for no more resources than a client may subscribe to", async ({ expect }) => {
     const uris = Array.from({ length: 1500 }, (_, n) => `x:/${n}`);
