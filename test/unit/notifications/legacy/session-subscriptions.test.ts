@@ -151,6 +151,13 @@ class Scene implements NewsSource {
     await Promise.all(this.#waiting.splice(0));
   }
 
+  /** An operator has changed the servers. */
+  async change(endpoint: Endpoint): Promise<void> {
+    this.endpoint = endpoint;
+    this.subscriptions.serversChanged();
+    await this.settle();
+  }
+
   async listen(listening: Listening = {}): Promise<void> {
     this.isListening = true;
     this.subscriptions.listened(listening);
@@ -635,26 +642,20 @@ describe("at a server that an operator takes away and gives back", () => {
   const AWAY: Endpoint = { ...THERE, servers: [B], version: 2 };
   const BACK: Endpoint = { ...THERE, version: 3 };
 
-  async function change(scene: Scene, endpoint: Endpoint): Promise<void> {
-    scene.endpoint = endpoint;
-    scene.subscriptions.serversChanged();
-    await scene.settle();
-  }
-
   test.for([{ when: "in one life" }, { when: "in another life" }])(
     "a subscription stays, and what may have changed is announced once, $when",
     async ({ when }, { expect }) => {
       const scene = new Scene(THERE);
       await scene.subscriptions.subscribe(A, { uri: "x:" });
       await scene.listen();
-      await change(scene, AWAY);
+      await scene.change(AWAY);
       expect(Object.keys(scene.asked.at(-1) ?? {})).not.toContain("a");
       scene.delivered.length = 0;
       if (when === "in another life") scene.revive();
-      await change(scene, BACK);
+      await scene.change(BACK);
       expect(scene.asked.at(-1)?.["a"]).toContain("uri:x:");
       expect(scene.delivered).toEqual([...ALL_LISTS, updated("x:")]);
-      await change(scene, { ...BACK, version: 4 });
+      await scene.change({ ...BACK, version: 4 });
       expect(scene.delivered.slice(4)).toEqual(ALL_LISTS);
     },
   );
@@ -681,7 +682,7 @@ describe("at a server that an operator takes away and gives back", () => {
     const scene = new Scene(THERE);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     await scene.listen();
-    await change(scene, AWAY);
+    await scene.change(AWAY);
     scene.delivered.length = 0;
     scene.failures = Infinity;
     scene.endpoint = BACK;
@@ -698,11 +699,11 @@ describe("at a server that an operator takes away and gives back", () => {
     const scene = new Scene(THERE);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     await scene.listen();
-    await change(scene, AWAY);
+    await scene.change(AWAY);
     scene.delivered.length = 0;
     scene.subscriptions.unsubscribe({ uri: "x:" });
     expect(scene.wanted).not.toHaveProperty("away");
-    await change(scene, BACK);
+    await scene.change(BACK);
     expect(scene.delivered).toEqual(ALL_LISTS);
   });
 
@@ -710,10 +711,10 @@ describe("at a server that an operator takes away and gives back", () => {
     const scene = new Scene(THERE);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     await scene.listen();
-    await change(scene, AWAY);
+    await scene.change(AWAY);
     scene.delivered.length = 0;
     const narrowed = { ...A, resources: policy(undefined, ["x:*"]) };
-    await change(scene, { ...BACK, servers: [narrowed, B] });
+    await scene.change({ ...BACK, servers: [narrowed, B] });
     expect(scene.delivered).toEqual(ALL_LISTS);
     expect(scene.wanted?.uris).toEqual([]);
   });
