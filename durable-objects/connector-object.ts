@@ -157,7 +157,7 @@ export class ConnectorObject extends DurableObject<Env> {
   }
 
   #listed(): void {
-    this.#news().announce();
+    this.#news().grown();
     const { servers, paused } = this.#connector.list();
     if (!this.#isSignedIn || servers.length + paused.length > 0) return;
     const released = authStoreIn(this.env).ofUser(this.#person).releasePublisher(this.#person);

@@ -149,7 +149,7 @@ export class FeedObject extends DurableObject<Env> {
       this.#isEnding = false;
       return isDone;
     });
-    if (!isDeleted) throw new Error("Not every branch knows yet that nothing is promised any more");
+    if (!isDeleted) throw new Error("Not every branch knows yet");
   }
 
   /** Uses the stored state: the server gets no request. */
@@ -239,8 +239,9 @@ export class FeedObject extends DurableObject<Env> {
     if (this.#over.signal.aborted) return true;
     const { branches } = new TopicInterest(meteredSql(this.ctx.storage.sql));
     const told = [...branches].map((branch) => branchAt(this.env, branch).withdrawn(this.#key));
-    const all = Promise.all(told).then(() => true);
-    return (await settleWithin(all, BRANCHES_MS).catch(() => false)) === true;
+    return (
+      (await settleWithin(Promise.all(told), BRANCHES_MS).catch(() => undefined)) !== undefined
+    );
   }
 
   async #follow(): Promise<void> {
@@ -255,7 +256,7 @@ export class FeedObject extends DurableObject<Env> {
     const isNew = await this.#followed.renew();
     await this.#follow();
     if (this.#parts !== undefined || (isNew && !this.#isOff)) return;
-    throw new Error(`Whether there is an upstream "${slugOfKey(this.#key)}" is not known now`);
+    throw new Error("The server is not known now");
   }
 
   /** Makes the parts, and anew where the server is configured in another way than they were made for. */

@@ -41,7 +41,7 @@ export function knownConfig(env: Env): ConfigResult {
 }
 
 /** @returns what to wait for until `knownConfig` is new enough, if anything. It never rejects. */
-export function freshConfig(env: Env, waitUntil: WaitUntil): Promise<void> | undefined {
+export function freshConfig(env: Env, waitUntil: WaitUntil): Promise<unknown> | undefined {
   const loaded = loadConfig(env);
   return loaded.ok ? liveServers(env, loaded.config).fresh(waitUntil) : undefined;
 }

@@ -165,7 +165,7 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   #told<Outcome extends ChangeOutcome>(outcome: Outcome): Outcome {
-    if (outcome.kind === "changed") this.#news().announce();
+    if (outcome.kind === "changed") this.#news().grown();
     return outcome;
   }
 

@@ -146,7 +146,7 @@ export class SessionHost {
     if (news.slug === SERVERS_KEY) {
       await this.#followed.renew();
       if (!isOfNews(this.#followed.config?.added?.version, news))
-        throw new Error("The servers that have changed are not known yet");
+        throw new Error("The servers are not known yet");
       // Also where this life has begun with the new ones.
       this.session?.serversChanged();
     } else if (publisherOfKey(news.slug) !== undefined) await this.#publishing.read();

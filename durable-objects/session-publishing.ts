@@ -44,13 +44,7 @@ export class SessionPublishing {
 
   publisher(person: string | undefined): PublisherScope | undefined {
     if (this.#config?.isPublishingOn !== true || person === undefined) return undefined;
-    const version = (): number => this.#version;
-    return {
-      person,
-      get version() {
-        return version();
-      },
-    };
+    return { person, version: () => this.#version };
   }
 
   /** @param said by the Worker with a request; nothing of a person who publishes nothing. */

@@ -64,7 +64,7 @@ export class VaultObject extends DurableObject<Env> {
     const serverOf = (slug: string): Server | undefined => this.#followed.config?.servers.get(slug);
     const parts = { ctx, env, name, config, serverOf };
     if (owner === undefined) this.#registrations = registrationsOf(parts);
-    else this.#service = vaultServiceOf(parts, owner, (slug) => this.#news().announce(slug));
+    else this.#service = vaultServiceOf(parts, owner, (slug) => this.#news().changed(slug));
   }
 
   /** Of a branch of the fan-out, as a feed's. */

@@ -61,7 +61,7 @@ const LOCAL = "local";
 /** The configuration of an isolate, which operators can change while it runs. */
 export interface LiveConfig {
   /** @returns what to wait for until `known` is new enough, if anything. */
-  fresh(env: Env, waitUntil: (promise: Promise<unknown>) => void): Promise<void> | undefined;
+  fresh(env: Env, waitUntil: (promise: Promise<unknown>) => void): Promise<unknown> | undefined;
   known(env: Env): ConfigResult;
 }
 

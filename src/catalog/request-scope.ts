@@ -9,7 +9,7 @@ import type { Feeds } from "./feeds.ts";
 export interface PublisherScope {
   readonly person: string;
   /** Of the list of them that the endpoint is made of; absent where nobody was asked for one. */
-  readonly version?: number | undefined;
+  readonly version?: () => number | undefined;
   /** From when on every isolate serves that list, in milliseconds since 1970. */
   readonly settledAt?: number;
   /** A server has come or gone: what is known of them is read again. Absent where that is done before. */

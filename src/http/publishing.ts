@@ -49,8 +49,9 @@ export async function publishedAt(
   const changed = (): void => publishing.known.forget(person);
   const own = await publishedBy({ publishing, person, publishes, waitUntil }, slug);
   // The endpoint of one server neither gets nor loses any.
-  const { version, changedAt = 0 } = own?.list ?? {};
-  const settledAt = changedAt + publishing.settleMs;
+  const { list } = own ?? {};
+  const settledAt = (list?.changedAt ?? 0) + publishing.settleMs;
+  const version = (): number | undefined => list?.version;
   const publisher = slug === undefined ? { person, changed, version, settledAt } : undefined;
   if (own === undefined) return { picked: configured, publisher };
   return { picked: withPublished(configured, slug, own), publisher, published: own.list };

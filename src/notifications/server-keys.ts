@@ -32,12 +32,12 @@ export async function byKey(
   publisher?: PublisherScope,
 ): Promise<Interests> {
   // Of the same moment as the interests: what a server has that comes meanwhile is not among them.
-  const { person, version } = publisher ?? {};
+  const version = publisher?.version?.();
   const keyed = await ofServers(endpoint, interests);
   const lists = [...new Set(Object.values(interests).flat())].filter(isListTopic);
-  if (person === undefined || lists.length === 0) return keyed;
+  if (publisher === undefined || lists.length === 0) return keyed;
   const known = version === undefined ? [] : [versionTopicOf(version)];
-  return { ...keyed, [publisherKey(person)]: [...lists, ...known] };
+  return { ...keyed, [publisherKey(publisher.person)]: [...lists, ...known] };
 }
 
 /** In the place of a key, where the caller has no account. */

@@ -56,7 +56,7 @@ export class LiveServers<State extends { readonly version: number }> {
    * @param waitUntil keeps the isolate running for a renewal behind the answer.
    * @returns what to wait for, if anything. It never rejects.
    */
-  fresh(waitUntil: (promise: Promise<unknown>) => void): Promise<void> | undefined {
+  fresh(waitUntil: (promise: Promise<unknown>) => void): Promise<unknown> | undefined {
     if (this.#since(this.#readAt) < FRESH_MS) return undefined;
     const { isTooOld } = this;
     if (this.#isUnderWay) return isTooOld ? this.#underWay() : undefined;
@@ -65,7 +65,7 @@ export class LiveServers<State extends { readonly version: number }> {
     const renewing = this.#renew();
     // Also where it is waited for: it goes on when that takes too long, or the request is cancelled.
     waitUntil(renewing);
-    return isTooOld ? settleWithin(renewing, PATIENCE_MS).then(() => undefined) : undefined;
+    return isTooOld ? settleWithin(renewing, PATIENCE_MS) : undefined;
   }
 
   /**

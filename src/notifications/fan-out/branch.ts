@@ -100,6 +100,11 @@ export class Branch<Socket extends ListenerSocket> {
       subscriptions,
       feeds,
       deadlines,
+      // Who only asks for it has it not.
+      isHeld: ({ slug, topic }) =>
+        subscriptions
+          .subscribersOf({ slug, topic })
+          .some((name) => !this.#asking.has(keyOf(name, slug, topic))),
       knows,
       now,
       scheduleAlarm,
@@ -225,9 +230,7 @@ export class Branch<Socket extends ListenerSocket> {
     const asked = this.#admit(subscriber, kind, interests);
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {
-        const isHeld = (topic: Topic): boolean => this.#isHeld({ slug, topic });
-        const standing = { isRenewed, isHeld };
-        const { honoured, unanswered } = await this.#interests.ask(slug, topics, standing);
+        const { honoured, unanswered } = await this.#interests.ask(slug, topics, isRenewed);
         const isPromised = (topic: Topic): boolean =>
           honoured.has(topic) ||
           (unanswered.has(topic) && (isRenewed || !isResource(topic) || known.has(topic)));
@@ -269,13 +272,6 @@ export class Branch<Socket extends ListenerSocket> {
       admitted.set(slug, { topics, known });
     }
     return admitted;
-  }
-
-  /** Whether any subscriber has the topic, and not only asks for it. */
-  #isHeld(want: ServerTopic): boolean {
-    const { slug, topic } = want;
-    const subscribers = this.#subscriptions.subscribersOf(want);
-    return subscribers.some((name) => !this.#asking.has(keyOf(name, slug, topic)));
   }
 
   #leave(session: string, slug: string, topics: readonly Topic[]): void {

@@ -10,7 +10,7 @@ import type { Sql } from "../../lib/sql.ts";
 import type { NewsSources, Topic, TopicChange } from "../../catalog/feeds.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
-import type { SubscriptionTable } from "./subscription-table.ts";
+import type { ServerTopic, SubscriptionTable } from "./subscription-table.ts";
 import { UnsentChanges } from "./unsent-changes.ts";
 
 export interface InterestRegistryParts {
@@ -21,6 +21,8 @@ export interface InterestRegistryParts {
   readonly deadlines: Deadlines;
   /** @returns whether the endpoint has this server. */
   readonly knows: (slug: string) => boolean;
+  /** @returns whether any subscriber has the topic already, and may have missed changes of it. */
+  readonly isHeld: (want: ServerTopic) => boolean;
   readonly now: () => number;
   readonly scheduleAlarm: (at: number) => void;
 }
@@ -35,14 +37,6 @@ const SILENT_MS = 5000;
 const UNANNOUNCED_MS = 60_000;
 
 const NONE: ReadonlySet<Topic> = new Set();
-
-/** How the subscriber, and others, stand to the topics that it asks for. */
-export interface Standing {
-  /** The subscriber was granted the topics before. */
-  readonly isRenewed: boolean;
-  /** Whether any subscriber has the topic already, and may have missed changes of it. */
-  readonly isHeld: (topic: Topic) => boolean;
-}
 
 export interface InterestVerdict {
   /** Those of the topics that the server will announce. */
@@ -77,8 +71,12 @@ export class InterestRegistry {
     });
   }
 
-  /** Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`. */
-  async ask(slug: string, topics: readonly Topic[], standing: Standing): Promise<InterestVerdict> {
+  /**
+   * Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`.
+   *
+   * @param isRenewed the subscriber was granted the topics before.
+   */
+  async ask(slug: string, topics: readonly Topic[], isRenewed = false): Promise<InterestVerdict> {
     const promised = this.#interestsOf(slug);
     // What is withdrawn while the rest is asked for stays promised here: it is asked for again as late.
     const honoured = new Set(topics.filter((topic) => promised.has(topic)));
@@ -93,7 +91,7 @@ export class InterestRegistry {
     const fresh = rest.filter(
       (topic) => !honoured.has(topic) && !this.#asked.has(key(slug, topic)),
     );
-    if (fresh.length > 0) this.#begin(slug, fresh, standing);
+    if (fresh.length > 0) this.#begin(slug, fresh, isRenewed);
     const answers = new Map(rest.map((topic) => [topic, this.#asked.get(key(slug, topic))]));
     const unanswered = new Set<Topic>();
     for (const [topic, answer] of answers) {
@@ -172,15 +170,12 @@ export class InterestRegistry {
   }
 
   /** A feed that was to be asked again later, as late, is asked as late now: it tells of that only once. */
-  #begin(slug: string, fresh: readonly Topic[], { isRenewed, isHeld }: Standing): void {
+  #begin(slug: string, fresh: readonly Topic[], isRenewed: boolean): void {
     const doubtful = this.#rows.at(slug);
-    const isLate = (topic: Topic): boolean => doubtful.has(topic) && isHeld(topic);
-    for (const [late, add] of Map.groupBy(fresh, isLate)) {
-      const answer = this.#watch(slug, {
-        ...{ add, remove: [] },
-        ...(isRenewed && { isRenewed }),
-        ...(late && { isLate: late }),
-      });
+    const mayMiss = (topic: Topic): boolean =>
+      doubtful.has(topic) && this.#parts.isHeld({ slug, topic });
+    for (const [isLate, add] of Map.groupBy(fresh, mayMiss)) {
+      const answer = this.#watch(slug, { add, remove: [], isRenewed, isLate });
       for (const topic of add) this.#asked.set(key(slug, topic), answer);
     }
   }

@@ -6,7 +6,7 @@
  */
 
 import type { News, Topic, TopicChange } from "../../catalog/feeds.ts";
-import { isListTopic } from "../../catalog/topics.ts";
+import { isListTopic, uriOf } from "../../catalog/topics.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { NewsNumbers, Publisher } from "./publisher.ts";
 import { TopicInterest } from "./topic-interest.ts";
@@ -24,7 +24,6 @@ export interface OwnNewsOptions {
   readonly sql: Sql;
   /** Rejects when the branch cannot be reached; it is tried again. */
   readonly publish: (branch: number, news: News) => Promise<void>;
-  readonly takes: (topic: Topic) => boolean;
   /** Whether it has happened already, so that it is announced as soon as it is asked for. */
   readonly isDue: (topic: Topic) => boolean;
   readonly alarm: OwnNewsAlarm;
@@ -76,7 +75,7 @@ export class OwnNews {
       this.#publisher.forget(branch, topic);
       this.#sent(branch, topic);
     }
-    const taken = add.filter((topic) => this.#options.takes(topic));
+    const taken = add.filter((topic) => uriOf(topic) === undefined);
     const isNew = (topic: Topic): boolean => !this.#wanted.isWantedBy(branch, topic);
     const missed = isLate === true ? taken.filter((each) => isListTopic(each) && isNew(each)) : [];
     for (const topic of taken) {

@@ -3,8 +3,8 @@
  * each may be another one now. An account that was connected is announced to those as well that had asked for it.
  */
 
-import { LIST_TOPICS, type Topic, type TopicChange } from "../../catalog/feeds.ts";
-import { askOf, isListTopic } from "../../catalog/topics.ts";
+import { LIST_TOPICS } from "../../catalog/feeds.ts";
+import { askOf } from "../../catalog/topics.ts";
 import { OwnNews, type OwnNewsOptions } from "./own-news.ts";
 
 export interface VaultNewsOptions extends Pick<
@@ -17,31 +17,15 @@ export interface VaultNewsOptions extends Pick<
   readonly isUsable: (slug: string) => boolean;
 }
 
-export class VaultNews {
-  readonly #news: OwnNews;
-
+export class VaultNews extends OwnNews {
   constructor({ isUsable, ...options }: VaultNewsOptions) {
-    this.#news = new OwnNews({
-      ...options,
-      takes: (topic) => isListTopic(topic) || askOf(topic) !== undefined,
-      // The person was faster than whoever asked.
-      isDue: (topic) => isUsable(askOf(topic)?.slug ?? ""),
-    });
-  }
-
-  /** @returns those of `add` that will be announced. */
-  watch(branch: number, change: TopicChange): readonly Topic[] {
-    return this.#news.watch(branch, change);
-  }
-
-  /** To be called when the alarm fires. */
-  wake(): void {
-    this.#news.wake();
+    // The person was faster than whoever asked.
+    super({ ...options, isDue: (topic) => isUsable(askOf(topic)?.slug ?? "") });
   }
 
   /** @param connected the server at which an account was connected; omitted where one was ended. */
-  announce(connected?: string): void {
-    const asks = this.#news.promised().filter((topic) => askOf(topic)?.slug === connected);
-    this.#news.announce([...LIST_TOPICS, ...(connected === undefined ? [] : asks)]);
+  changed(connected?: string): void {
+    const asks = this.promised().filter((topic) => askOf(topic)?.slug === connected);
+    this.announce([...LIST_TOPICS, ...(connected === undefined ? [] : asks)]);
   }
 }

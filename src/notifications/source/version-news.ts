@@ -4,49 +4,28 @@
  * there is one already. What has just changed, or changes while they ask, is not missed.
  */
 
-import { LIST_TOPICS, type Topic, type TopicChange } from "../../catalog/feeds.ts";
-import { isListTopic, versionOf } from "../../catalog/topics.ts";
+import { LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
+import { versionOf } from "../../catalog/topics.ts";
 import { OwnNews, type OwnNewsOptions } from "./own-news.ts";
 
-export interface VersionNewsOptions extends Omit<OwnNewsOptions, "takes" | "isDue"> {
+export interface VersionNewsOptions extends Omit<OwnNewsOptions, "isDue"> {
   /** Whether there is something newer for whoever has this version. */
   readonly isOld: (version: number) => boolean;
 }
 
-export class VersionNews {
-  readonly #news: OwnNews;
+export class VersionNews extends OwnNews {
   readonly #isDue: (topic: Topic) => boolean;
 
   constructor({ isOld, ...options }: VersionNewsOptions) {
-    this.#isDue = (topic) => {
-      const version = versionOf(topic);
-      return version !== undefined && isOld(version);
-    };
-    this.#news = new OwnNews({
-      ...options,
-      takes: (topic) => isListTopic(topic) || versionOf(topic) !== undefined,
-      isDue: this.#isDue,
-    });
+    const isDue = (topic: Topic): boolean => isOld(versionOf(topic) ?? Infinity);
+    super({ ...options, isDue });
+    this.#isDue = isDue;
     // An earlier life may have ended before everybody was told.
-    this.#news.announce(this.#due);
+    this.grown([]);
   }
 
-  /** @returns those of `add` that will be announced. */
-  watch(branch: number, change: TopicChange): readonly Topic[] {
-    return this.#news.watch(branch, change);
-  }
-
-  /** To be called when the alarm fires. */
-  wake(): void {
-    this.#news.wake();
-  }
-
-  /** There is a new version, and the lists may be others. */
-  announce(): void {
-    this.#news.announce([...LIST_TOPICS, ...this.#due]);
-  }
-
-  get #due(): readonly Topic[] {
-    return this.#news.promised().filter(this.#isDue);
+  /** There is a new version, and these lists may be others. */
+  grown(lists: readonly Topic[] = LIST_TOPICS): void {
+    this.announce([...lists, ...this.promised().filter(this.#isDue)]);
   }
 }

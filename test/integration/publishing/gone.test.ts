@@ -153,6 +153,7 @@ describe("of one that is paused", () => {
     const isTold = (): true | undefined =>
       heard.slice(before).some(({ method }) => method === CHANGED) ? true : undefined;
     expect(await until(async () => isTold(), "the client to be told")).toBe(true);
+    await connector().end("paused");
   });
 
   test("nothing is deleted until the branches know", async ({ expect }) => {
@@ -170,6 +171,7 @@ describe("of one that is paused", () => {
     withdrawn.mockRestore();
     await runDurableObjectAlarm(connector());
     await until(async () => ((await keptOf("unknown")) === "[]" ? true : undefined), "nothing");
+    await connector().end("unknown");
   });
 });
 

@@ -11,9 +11,9 @@ const ENDPOINT: Endpoint = { servers: [fakeServer("a")], isMerged: true, keepsNa
 test("who has servers of a person says of which version, as it was when it asked", async ({
   expect,
 }) => {
-  const publisher = { person: "ann", version: 3 };
-  const asked = byKey(ENDPOINT, { a: ["tools"] }, publisher);
-  publisher.version = 4;
+  let version = 3;
+  const asked = byKey(ENDPOINT, { a: ["tools"] }, { person: "ann", version: () => version });
+  version = 4;
   expect(await asked).toEqual({ a: ["tools"], "published/ann": ["tools", "version:3"] });
 });
 

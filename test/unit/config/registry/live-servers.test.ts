@@ -25,7 +25,7 @@ class Registry {
   });
   readonly behind: Promise<unknown>[] = [];
 
-  request(): Promise<void> | undefined {
+  request(): Promise<unknown> | undefined {
     return this.live.fresh((promise) => this.behind.push(promise));
   }
 }

@@ -206,7 +206,7 @@ describe("a feed that does not answer", () => {
       world.feed("a").mode = "ok";
       await world.subscribed({ a: ["tools"] }, "s2");
       // It is promised what it may have missed, and the feed tells only of what is new to it.
-      expect(world.feed("a").changes).toEqual([{ add: ["tools"], remove: [], isLate: true }]);
+      expect(world.feed("a").changes).toMatchObject([{ add: ["tools"], isLate: true }]);
     });
   });
 
@@ -218,7 +218,7 @@ describe("a feed that does not answer", () => {
       await world.subscribed({ a: ["uri:x"] }, "s");
       world.feed("a").mode = "ok";
       await world.subscribed({ a: ["uri:x"] }, "s");
-      expect(world.feed("a").changes).toEqual([{ add: ["uri:x"], remove: [] }]);
+      expect(world.feed("a").changes).toMatchObject([{ add: ["uri:x"], isLate: false }]);
     });
   });
 
@@ -290,7 +290,7 @@ describe("a feed that has deleted what it had promised", () => {
       const [late, ...others] = world.feed("a").changes.slice(1);
       expect(late).toMatchObject({ add: ["uri:x"], isLate: true });
       // Nobody has missed anything of what nobody had.
-      expect(others).toEqual([{ add: ["uri:y"], remove: [] }]);
+      expect(others).toMatchObject([{ add: ["uri:y"], isLate: false }]);
     });
   });
 

@@ -942,7 +942,7 @@ describe("when a person publishes other servers", () => {
     expect,
   }) => {
     const scene = new Scene();
-    scene.publisher = { person: "ann", version: 1 };
+    scene.publisher = { person: "ann", version: () => 1 };
     scene.revive();
     await scene.listen();
     expect(scene.delivered).toEqual([]);

@@ -211,7 +211,7 @@ describe("a listener", () => {
         of === "an operator"
           ? new Listener(BOTH, new FakeFanOut(), 1, { ...BOTH_SERVERS, version: 2, settledAt })
           : new Listener(BOTH, new FakeFanOut(), 1, BOTH_SERVERS, "me", {
-              ...{ person: "me", version: 2, settledAt },
+              ...{ person: "me", version: () => 2, settledAt },
             });
       const listener = listens();
       await vi.advanceTimersByTimeAsync(9999);

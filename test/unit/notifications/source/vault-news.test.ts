@@ -48,7 +48,7 @@ test("what no branch has taken when a life ends is announced by the next one", (
     first.news.watch(2, { add: ["tools"], remove: [] });
     const { promise: never } = Promise.withResolvers<void>();
     first.branches.reached = never;
-    first.news.announce("notion");
+    first.news.changed("notion");
     // It is woken if it ends now.
     expect(first.alarms).not.toEqual([]);
 
@@ -70,8 +70,8 @@ test("what is announced while the same is under way is announced again", ({ expe
     first.news.watch(1, { add: ["tools"], remove: [] });
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     first.branches.reached = reached;
-    first.news.announce();
-    first.news.announce();
+    first.news.changed();
+    first.news.changed();
     first.branches.reached = new Promise(() => undefined);
     reach();
     await reached;
@@ -85,7 +85,7 @@ test("whoever has gone is owed nothing by the next life", ({ expect }) =>
     const first = life(fixture);
     first.news.watch(1, { add: ["tools"], remove: [] });
     first.branches.reached = new Promise(() => undefined);
-    first.news.announce();
+    first.news.changed();
     first.news.watch(1, { add: [], remove: ["tools"] });
     expect(life(fixture).heard).toEqual([]);
   }));
@@ -100,7 +100,7 @@ test("U55 that an account is connected is announced to those that asked for it, 
     expect(first.heard).toEqual([]);
 
     const { news, heard } = life(fixture);
-    news.announce("notion");
+    news.changed("notion");
     expect(heard).toEqual([
       { branch: 2, topics: ["tools"] },
       { branch: 1, topics: [NOTION] },
@@ -111,7 +111,7 @@ test("that an account has ended is announced to nobody as an answer", ({ expect 
   withSql((fixture) => {
     const { news, heard } = life(fixture);
     news.watch(1, { add: [NOTION, ...LIST_TOPICS], remove: [] });
-    news.announce();
+    news.changed();
     expect(heard).toEqual([{ branch: 1, topics: LIST_TOPICS }]);
   }));
 
@@ -127,6 +127,6 @@ test("whoever has stopped asking hears nothing", ({ expect }) =>
     const { news, heard } = life(fixture);
     news.watch(1, { add: [NOTION], remove: [] });
     news.watch(1, { add: [], remove: [NOTION] });
-    news.announce("notion");
+    news.changed("notion");
     expect(heard).toEqual([]);
   }));

@@ -41,7 +41,7 @@ test("whoever asks with an old version is told at once, and others when there is
     expect(scene.heard).toEqual([[1, [ONE]]]);
     scene.version = 3;
     scene.heard.length = 0;
-    scene.news.announce();
+    scene.news.grown();
     await vi.runAllTimersAsync();
     expect(new Map(scene.heard)).toEqual(
       new Map([
