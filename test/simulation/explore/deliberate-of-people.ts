@@ -1,4 +1,4 @@
-/** Deliberate faults in what keeps people apart: principals, their accounts, and what they publish. */
+/** Deliberate faults in what keeps people apart, and in what they and operators change while clients are there. */
 
 import type { Fault } from "./deliberate.ts";
 
@@ -123,6 +123,28 @@ export const OF_PEOPLE: readonly Fault[] = [
         file: "src/notifications/legacy/session-subscriptions.ts",
         find: "      if (before === undefined || before === key || key",
         replace: "      if (before === undefined || before !== key || key",
+      },
+    ],
+  },
+  {
+    name: "a subscription is forgotten while its server is away",
+    area: "notifications",
+    edits: [
+      {
+        file: "src/notifications/legacy/session-subscriptions.ts",
+        find: "      if (server === undefined) this.#away.add(slug);\n",
+        replace: "      if (server === undefined) this.delete(uri);\n",
+      },
+    ],
+  },
+  {
+    name: "a feed that deletes what it has promised tells nobody",
+    area: "publishing",
+    edits: [
+      {
+        file: "durable-objects/feed-object.ts",
+        find: "    if (!(await this.#withdrawPromises())) return false;\n",
+        replace: "",
       },
     ],
   },
