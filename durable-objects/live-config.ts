@@ -104,7 +104,7 @@ async function readServers(known: number | undefined): Promise<OpenedServers | u
   const text = await registryByClock(env).addedServers(known);
   if (text === undefined) return undefined;
   const state = JSON.parse(text) as AddedServers;
-  const settledAt = Date.now() + SERVED_WITHIN_MS - (state.ageMs ?? Infinity);
+  const settledAt = state.changedAt + SERVED_WITHIN_MS;
   return { ...state, settledAt, servers: await Promise.all(state.servers.map(opened)) };
 
   async function opened(server: Revised<AddedServer>): Promise<OpenedServer> {

@@ -131,9 +131,7 @@ export class RegistryObject extends DurableObject<Env> {
    */
   addedServers(known?: number): string | undefined {
     const rows = this.#servers;
-    if (rows.version === known) return undefined;
-    const { ageMs } = rows;
-    return JSON.stringify({ ...rows.all(), ...(Number.isFinite(ageMs) && { ageMs }) });
+    return rows.version === known ? undefined : JSON.stringify(rows.all());
   }
 
   /** @param servers a list of `AddedServer`. */

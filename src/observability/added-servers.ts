@@ -68,8 +68,8 @@ export type Revised<Value> = Value & { readonly revision: number };
 export interface AddedServers {
   /** Grows with each change. */
   readonly version: number;
-  /** The time since the last change, in milliseconds; absent where it is not known. */
-  readonly ageMs?: number;
+  /** When it has grown last, in milliseconds since 1970; 0 where that is not known. */
+  readonly changedAt: number;
   readonly servers: readonly Revised<AddedServer>[];
   readonly switches: Readonly<Record<string, Revised<ServerSwitch>>>;
 }

@@ -25,7 +25,7 @@ export interface OpenedServer {
   readonly secrets: Readonly<Record<string, string>> | undefined;
 }
 
-export interface OpenedServers extends Omit<AddedServers, "servers" | "ageMs"> {
+export interface OpenedServers extends Omit<AddedServers, "servers" | "changedAt"> {
   /** From when on every isolate serves them, in milliseconds since 1970. */
   readonly settledAt: number;
   readonly servers: readonly OpenedServer[];

@@ -47,13 +47,6 @@ export class ServerRows {
     return (this.#store.get(VERSION) ?? 0) as number;
   }
 
-  /** The time since the last change, in milliseconds; `Infinity` without any, and of one by an earlier version. */
-  get ageMs(): number {
-    const passed = this.#now() - ((this.#store.get(CHANGED_AT) ?? -Infinity) as number);
-    // A clock that was set back says nothing of when it was.
-    return Math.max(passed, 0);
-  }
-
   all(): AddedServers {
     const servers = this.#rows<AddedServer>(SERVER)
       .map(([, row]) => row)
@@ -62,7 +55,9 @@ export class ServerRows {
     const switches = this.#rows<ServerSwitch>(SWITCH).map(
       ([slug, row]) => [slug, withoutPlace(row)] as const,
     );
-    return { version: this.version, servers, switches: Object.fromEntries(switches) };
+    const changedAt = (this.#store.get(CHANGED_AT) ?? 0) as number;
+    const { version } = this;
+    return { version, changedAt, servers, switches: Object.fromEntries(switches) };
   }
 
   #rows<Value>(prefix: string): readonly (readonly [slug: string, row: Row<Value>])[] {

@@ -94,7 +94,8 @@ describe("a branch that is lost", () => {
     expect(watch).not.toHaveBeenCalled();
     await abortAllDurableObjects();
     for (const id of ids) await branchFor(env, id).subscribe(id, { [slug]: ["tools"] });
-    expect(watch.mock.calls).toEqual([[branchOf(one), { add: ["tools"], remove: [] }]]);
+    const asked = { add: ["tools"], remove: [], isRenewed: false, isLate: false };
+    expect(watch.mock.calls).toEqual([[branchOf(one), asked]]);
   });
 
   test("loses its listeners, who notice, and leaves nothing of them behind", async ({ expect }) => {
