@@ -74,9 +74,10 @@ function pick(configured: Configured, slug: string | undefined): Picked {
 function pickOne({ servers, notices, added }: Configured, slug: string): Picked {
   const server = servers.get(slug);
   if (server !== undefined) {
+    const { version, settledAt } = added ?? {};
     return {
       kind: "endpoint",
-      endpoint: { servers: [server], isMerged: false, keepsNames: true, ...versionOf(added) },
+      endpoint: { servers: [server], isMerged: false, keepsNames: true, version, settledAt },
     };
   }
   const state = notices.filter(isServable).find((notice) => notice.slug === slug)?.state;
@@ -100,15 +101,11 @@ function pickAll(configured: Configured): Picked {
     isMerged: added?.isAny === true || slugsOf(configured).length > 1,
     keepsNames: false,
     plain: added?.plain,
-    ...versionOf(added),
+    version: added?.version,
+    settledAt: added?.settledAt,
     notices,
   };
   return { kind: "endpoint", endpoint };
-}
-
-/** Where nobody has answered yet, the servers are those of before the first change: who listens is told of it. */
-function versionOf({ version = 0, settledAt }: Partial<AddedPart> = {}): Partial<Endpoint> {
-  return { version, settledAt };
 }
 
 /** An entry that is served again when it is mended or switched on. */

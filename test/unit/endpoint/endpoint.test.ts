@@ -79,14 +79,3 @@ test("the known slugs are those that are served, or are again some day, each onc
   ];
   expect(slugsOf(configured(["a"], notices))).toEqual(["a", "b", "c"]);
 });
-
-test.for([undefined, "a"])(
-  "an endpoint has a version before anybody knows what was added, so that listeners of %s are told",
-  (slug, { expect }) => {
-    const unknown = pickEndpoint(configured(["a"]), slug);
-    expect(unknown).toMatchObject({ endpoint: { version: 0 } });
-    const added = { version: 7, settledAt: 5, isAny: false, plain: "a" };
-    const known = pickEndpoint({ ...configured(["a"]), added }, slug);
-    expect(known).toMatchObject({ endpoint: { version: 7, settledAt: 5 } });
-  },
-);
