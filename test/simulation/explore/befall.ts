@@ -3,7 +3,8 @@
 import type { Actor } from "../outside/actor.ts";
 import type { World } from "../platform/world.ts";
 import { isHit } from "./moments.ts";
-import { JUMPS, type Plan } from "./plan.ts";
+import { JUMPS } from "./faults.ts";
+import type { Plan } from "./plan.ts";
 
 /** @returns what broke, if there was anything of the kind. */
 export function befall(

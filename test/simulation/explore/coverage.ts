@@ -2,7 +2,8 @@
 
 import type { Edit } from "../platform/bundle.ts";
 import { pairsOf, pairsTable } from "./kinds.ts";
-import { FAULTS, type FaultKind, type Plan } from "./plan.ts";
+import { FAULTS, type FaultKind } from "./faults.ts";
+import type { Plan } from "./plan.ts";
 import type { Played } from "./play.ts";
 
 /** Makes the session say each way that it takes from one state to another. */

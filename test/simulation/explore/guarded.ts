@@ -1,11 +1,11 @@
 /** Plans in which MCP calls go through people's accounts, or through one that all share. */
 
 import type { Random } from "../platform/random.ts";
+import { someFaults, someKinds } from "./faults.ts";
 import { twoOf } from "./people.ts";
 import type { Plan } from "./plan.ts";
 import { quietClient, quietServer, subscribing } from "./quiet.ts";
 
-const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
 const MOMENTS = [
   "POST /token",
   "credential",
@@ -51,7 +51,7 @@ export function withAccounts(plan: Plan, random: Random): Plan {
     const quiet = { ...quietClient(client, change), calls: 2 + random.below(5) };
     return isChanging ? subscribing(quiet, random) : quiet;
   });
-  const kinds = FAULTS.filter(() => random.chance(0.4));
+  const kinds = someKinds(random, 0.4);
   const count = kinds.length === 0 ? 0 : 1 + random.below(5);
   return {
     ...plan,
@@ -71,13 +71,9 @@ export function withAccounts(plan: Plan, random: Random): Plan {
       // The gateway lets nobody connect again and again, and until it does, nobody hears of a change.
       ends: isChanging ? random.pick([0, 2, 5, 5]) : random.chance(0.4) ? 100 : 0,
     })),
-    faults: Array.from({ length: count }, () => ({
-      kind: random.pick(kinds),
-      moment: random.pick(MOMENTS),
-      count: 1 + random.below(20),
-      later: random.below(4),
-      times: random.pick([1, 2, 5]),
-      where: random.pick(PLACES),
-    })),
+    faults: someFaults(random, {
+      ...{ kinds, count, moments: MOMENTS, places: PLACES, times: [1, 2, 5] },
+      steps: () => 20,
+    }),
   };
 }

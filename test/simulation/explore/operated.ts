@@ -1,10 +1,10 @@
 /** Plans in which an operator changes one of two servers while clients use both. */
 
 import type { Random } from "../platform/random.ts";
+import { someFaults, someKinds } from "./faults.ts";
 import type { Plan } from "./plan.ts";
 import { subscribing } from "./quiet.ts";
 
-const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
 const MOMENTS = [
   // The registry has the change, and nobody knows it yet.
   "putServer",
@@ -43,7 +43,7 @@ export function withOperator(plan: Plan, random: Random): Plan {
     const moved = client.era === "legacy" ? { ...client, ...change } : { ...client, ...change };
     return isChanging ? subscribing(moved, random) : moved;
   });
-  const kinds = FAULTS.filter(() => random.chance(0.4));
+  const kinds = someKinds(random, 0.4);
   const count = kinds.length === 0 ? 0 : 1 + random.below(5);
   return {
     ...plan,
@@ -53,13 +53,9 @@ export function withOperator(plan: Plan, random: Random): Plan {
       pauseMs: random.pick([100, 3000, 20_000]),
       awayMs: random.pick([0, 500, 12_000, 45_000]),
     },
-    faults: Array.from({ length: count }, () => ({
-      kind: random.pick(kinds),
-      moment: random.pick(MOMENTS),
-      count: 1 + random.below(random.pick([5, 20])),
-      later: random.below(4),
-      times: random.pick([1, 1, 2, 5]),
-      where: random.pick(PLACES),
-    })),
+    faults: someFaults(random, {
+      ...{ kinds, count, moments: MOMENTS, places: PLACES, times: [1, 1, 2, 5] },
+      steps: () => random.pick([5, 20]),
+    }),
   };
 }

@@ -14,6 +14,7 @@ import type { VendorHabits } from "../outside/vendor.ts";
 import { Random } from "../platform/random.ts";
 import type { IntruderHabits } from "../outside/intruder.ts";
 import type { Quotas } from "../outside/quotas.ts";
+import { type PlannedFault, someFaults, someKinds } from "./faults.ts";
 import { withAccounts } from "./guarded.ts";
 import { withHandOvers } from "./hand-overs.ts";
 import { narrowed } from "./narrowed.ts";
@@ -23,21 +24,6 @@ import { sized } from "./sizes.ts";
 import { withSmallQuotas } from "./small-quotas.ts";
 import { withPeople } from "./people.ts";
 import { withPublished } from "./published.ts";
-
-export const FAULTS = [
-  "cut-client", // a client's connection breaks
-  "cut-inside", // a connection of the gateway to a server, or between its parts, breaks
-  "crash", // an object loses its memory, with what was not confirmed
-  "sleep", // an object that has nothing to do is evicted
-  "isolate", // a machine dies, with its Workers and objects
-  "server", // a server's process is restarted
-  "clock", // the clock of a machine jumps
-] as const;
-
-export type FaultKind = (typeof FAULTS)[number];
-
-/** How far a machine's clock jumps, in milliseconds. */
-export const JUMPS = [-3_600_000, -5000, -40, 40, 5000, 600_000] as const;
 
 /**
  * The moments that faults prefer: where something that arrived is not yet written, or written and not yet
@@ -70,20 +56,6 @@ const NEWS_MOMENTS = [
   "writes are confirmed",
 ] as const;
 const NEWS_PLACES = ["FeedObject", "FanOutObject", "SessionObject", "GET /mcp", "socket"] as const;
-
-/** The fault happens right after the so-many-th step of such a label. */
-interface PlannedFault {
-  readonly kind: FaultKind;
-  /** What the label has in it: several parts with `…` between them. */
-  readonly moment: string;
-  readonly count: number;
-  /** Steps after that. */
-  readonly later: number;
-  /** How often it happens, each time after as many such steps. */
-  readonly times: number;
-  /** Hits something whose name has this in it, if there is any. */
-  readonly where?: string;
-}
 
 type ServerHabits = LegacyServerHabits | ModernServerHabits;
 type ClientHabits = LegacyClientHabits | ModernClientHabits | SseClientHabits;
@@ -146,14 +118,10 @@ function accountsPlanOf(seed: number): Plan {
       pauseMs: random.pick([8000, 20_000, 40_000, 90_000]),
       atOnce: 1 + random.below(3),
     })),
-    faults: Array.from({ length: count }, () => ({
-      kind: random.pick(kinds),
-      moment: random.pick(VAULT_MOMENTS),
-      count: 1 + random.below(30),
-      later: random.below(4),
-      times: random.pick([1, 3, 8]),
-      where: random.pick(VAULT_PLACES),
-    })),
+    faults: someFaults(random, {
+      ...{ kinds, count, moments: VAULT_MOMENTS, places: VAULT_PLACES, times: [1, 3, 8] },
+      steps: () => 30,
+    }),
     delayMs: random.pick([0, 30, 400]),
   };
 }
@@ -198,20 +166,17 @@ function withLies(plan: Plan, random: Random): Plan {
 /** A mixture of everything. */
 function mixtureOf(seed: number): Plan {
   const random = new Random(seed * 7919 + 17);
-  const kinds = FAULTS.filter((kind) => kind !== "clock" && random.chance(0.5));
+  const kinds = someKinds(random, 0.5);
   const servers = Array.from({ length: 1 + random.below(2) }, () => serverOf(random));
   const clients = Array.from({ length: 1 + random.below(3) }, () => ({
     ...clientOf(random),
     server: random.below(servers.length),
   }));
   const count = kinds.length === 0 ? 0 : 1 + random.below(8);
-  const faults = Array.from({ length: count }, () => ({
-    kind: random.pick(kinds),
-    moment: random.pick(MOMENTS),
-    count: 1 + random.below(random.pick([3, 12, 60])),
-    later: random.below(4),
-    times: random.pick([1, 1, 2, 8]),
-  }));
+  const faults = someFaults(random, {
+    ...{ kinds, count, moments: MOMENTS, times: [1, 1, 2, 8] },
+    steps: () => random.pick([3, 12, 60]),
+  });
   const delayMs = random.pick([0, 2, 30, 400]);
   const plan = { seed, servers, clients, faults, delayMs };
   const changing = withChanges(plan, new Random(seed * 6029 + 3));

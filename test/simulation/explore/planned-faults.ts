@@ -5,7 +5,8 @@ import type { Ledger } from "../outside/ledger.ts";
 import type { World } from "../platform/world.ts";
 import { befall } from "./befall.ts";
 import { isMoment } from "./moments.ts";
-import type { FaultKind, Plan } from "./plan.ts";
+import type { FaultKind } from "./faults.ts";
+import type { Plan } from "./plan.ts";
 
 /** Kinds in which something loses its memory at a moment that it does not choose. */
 const DEATHS: ReadonlySet<FaultKind> = new Set(["crash", "isolate", "server"]);

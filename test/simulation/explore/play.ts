@@ -11,7 +11,8 @@ import { leftovers, PATIENCE_MS } from "./leftovers.ts";
 import { chooseBy, lagBy } from "./orders.ts";
 import { Parties } from "./parties.ts";
 import { hasPeople } from "./people.ts";
-import { type FaultKind, JUMPS, type Plan } from "./plan.ts";
+import { type FaultKind, JUMPS } from "./faults.ts";
+import type { Plan } from "./plan.ts";
 import { PlannedFaults } from "./planned-faults.ts";
 import { watchQuotas } from "./quotas.ts";
 

@@ -1,11 +1,11 @@
 /** Plans in which people publish servers of their own machines, both under the same name. */
 
 import type { Random } from "../platform/random.ts";
+import { someFaults, someKinds } from "./faults.ts";
 import { twoOf } from "./people.ts";
 import type { Plan } from "./plan.ts";
 import { quietClient, quietServer, subscribing } from "./quiet.ts";
 
-const FAULTS = ["cut-client", "cut-inside", "crash", "sleep", "isolate", "server"] as const;
 const MOMENTS = [
   "a message arrives",
   "answered 101",
@@ -64,20 +64,16 @@ export function withPublished(plan: Plan, random: Random): Plan {
       ...{ person, pauses: 1 + random.below(3), restMs: random.pick([5000, 60_000, 100_000]) },
       awayMs: random.pick([50, 3000, 40_000]),
     }));
-  const kinds = FAULTS.filter(() => random.chance(0.4));
+  const kinds = someKinds(random, 0.4);
   const count = kinds.length === 0 ? 0 : 1 + random.below(6);
   return {
     ...plan,
     ...{ clients, servers: plan.servers.slice(0, 1).map((server) => quietServer(server)) },
     ...(publishers.length > 0 && { publishers }),
     laptops: [laptopOf(0, 0), laptopOf(1, random.pick([0, 5000])), ...second],
-    faults: Array.from({ length: count }, () => ({
-      kind: random.pick(kinds),
-      moment: random.pick(MOMENTS),
-      count: 1 + random.below(random.pick([5, 40])),
-      later: random.below(4),
-      times: random.pick([1, 2, 5]),
-      where: random.pick(PLACES),
-    })),
+    faults: someFaults(random, {
+      ...{ kinds, count, moments: MOMENTS, places: PLACES, times: [1, 2, 5] },
+      steps: () => random.pick([5, 40]),
+    }),
   };
 }

@@ -92,18 +92,12 @@ export class AccountHolder extends Actor {
   }
 
   async #connected(): Promise<void> {
-    while (!(await this.#connect())) await this.sleep(1000);
+    await this.insist(() => this.#connect());
     this.isConnected = true;
   }
 
   async #end(): Promise<void> {
-    for (let isEnded = false; !isEnded;) {
-      isEnded = await this.#vault.disconnect(this.#slug).then(
-        () => true,
-        () => false,
-      );
-      if (!isEnded) await this.sleep(1000);
-    }
+    await this.insist(() => this.#vault.disconnect(this.#slug).then(() => true));
     this.note("ends the account");
     this.#vendor.ended(this.name);
     await this.sleep(this.upTo(5000));

@@ -32,6 +32,11 @@ export class Actor {
     return this.world.random.below(ms + 1);
   }
 
+  /** Again after a second, until it has worked: whom it asks may die before the answer. */
+  async insist(attempt: () => Promise<boolean>): Promise<void> {
+    while (!(await attempt().catch(() => false))) await this.sleep(1000);
+  }
+
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       Context.current().setTimer(resolve, ms, false);

@@ -105,6 +105,16 @@ export class ChangeLedger {
     this.#brokenAt = this.#now();
   }
 
+  /** The same from the beginning to the end of this work, which may fail. */
+  async within<Result>(where: Gap, work: () => Promise<Result>): Promise<Result> {
+    this.gap(where);
+    try {
+      return await work();
+    } finally {
+      this.gap(where);
+    }
+  }
+
   /** When something broke last, in milliseconds since 1970: the gateway's attempts after it count. */
   get brokenAt(): number {
     return this.#brokenAt;

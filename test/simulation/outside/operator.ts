@@ -149,14 +149,9 @@ export class Operator extends Actor {
     change: (registry: Registry, state: State) => Promise<Outcome>,
   ): Promise<void> {
     this.note(what);
-    for (;;) {
-      this.#ledger.changes.gap("every");
-      const kind = await this.#kept(change).catch(() => "broken");
-      this.#ledger.changes.gap("every");
-      if (kind === "changed") return;
-      this.note(`the registry says: ${kind}`);
-      await this.sleep(1000);
-    }
+    await this.insist(() =>
+      this.#ledger.changes.within("every", async () => (await this.#kept(change)) === "changed"),
+    );
   }
 
   async #kept(change: (registry: Registry, state: State) => Promise<Outcome>): Promise<string> {

@@ -19,8 +19,6 @@ interface Connector {
   readonly setPaused: (name: string, isPaused: boolean) => Promise<boolean>;
 }
 
-const AFTER_MS = 1000;
-
 export class Publisher extends Actor {
   readonly habits: PublisherHabits;
   readonly #ledger: Ledger;
@@ -57,11 +55,8 @@ export class Publisher extends Actor {
   async #set(isPaused: boolean): Promise<void> {
     const { changes } = this.#ledger;
     this.note(isPaused ? "pauses the server" : "resumes the server");
-    for (let isSet = false; !isSet;) {
-      changes.gap("every");
-      isSet = await this.#connector.setPaused(PUBLISHED, isPaused).catch(() => false);
-      changes.gap("every");
-      if (!isSet) await this.sleep(AFTER_MS);
-    }
+    await this.insist(() =>
+      changes.within("every", () => this.#connector.setPaused(PUBLISHED, isPaused)),
+    );
   }
 }
