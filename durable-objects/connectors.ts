@@ -4,7 +4,7 @@ import type { Config } from "../src/config/config.ts";
 import { publishedServer } from "../src/endpoint/published-endpoint.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import type { PublishingBacking } from "../src/http/publishing.ts";
-import { KnownServers, USED_MS } from "../src/publishing/known-servers.ts";
+import { KnownServers, LIST_USED_MS } from "../src/publishing/known-servers.ts";
 import type { Publishers } from "../src/publishing/publisher.ts";
 import type { Fetch } from "../src/upstream/target.ts";
 import { called } from "./ports.ts";
@@ -30,7 +30,7 @@ export function publishingIn(env: Namespace, config: Config): PublishingBacking 
     publishers,
     known: new KnownServers({ publishers }),
     // That somebody publishes anything is known with their token.
-    settleMs: USED_MS + config.limits.bearerCacheSeconds * 1000,
+    settleMs: LIST_USED_MS + config.limits.bearerCacheSeconds * 1000,
     serverOf: (person, name) => publishedServerIn(env, config, person, name),
     connect: (person, tags) => connectorAt(env, person).fetch(publishRequest(tags)),
   };

@@ -71,7 +71,7 @@ export class FanOutObject extends DurableObject<Env> {
     this.#branch.publish(news);
   }
 
-  /** Called by the feed of a published server that has left the list. @param key of the server. */
+  /** Called by the feed of a server, which is about to delete what it has promised. @param key of the server. */
   withdrawn(key: string): void {
     this.#branch.withdrawn(key);
   }

@@ -24,7 +24,6 @@ import { TopicInterest } from "../src/notifications/source/topic-interest.ts";
 import { WatchManager } from "../src/notifications/source/watch-manager.ts";
 import { GATEWAY_CLIENT } from "../src/endpoint/client-kind.ts";
 import { isSameTarget, type Server } from "../src/endpoint/server.ts";
-import { settleWithin } from "../src/lib/time-out.ts";
 import { count } from "../src/observability/costs.ts";
 import type { ServerHealth, ServerReport } from "../src/observability/health.ts";
 import { logUnexpected } from "../src/observability/unexpected.ts";
@@ -33,6 +32,7 @@ import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { UpstreamError } from "../src/upstream/upstream-error.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { publishedServerIn } from "./connectors.ts";
+import { withdrawFrom } from "./fan-out.ts";
 import { FollowedConfig } from "./followed-config.ts";
 import { heldAccountsOf } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
@@ -41,8 +41,6 @@ import { personalScopeOf } from "./identity.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
-/** The longest wait for the branches, while the feed answers nobody. */
-const BRANCHES_MS = 5000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
 /** The row with the key: an object that its alarm wakes may not know its name. */
@@ -219,7 +217,7 @@ export class FeedObject extends DurableObject<Env> {
    */
   async #deleteAll(): Promise<boolean> {
     if (!(await this.#withdrawPromises())) return false;
-    // The server may have been published again meanwhile.
+    // The server may be back meanwhile.
     if (this.#parts !== undefined) return true;
     const deleted = this.ctx.storage.deleteAll();
     const released = this.#accounts.release();
@@ -238,10 +236,7 @@ export class FeedObject extends DurableObject<Env> {
   async #withdrawPromises(): Promise<boolean> {
     if (this.#over.signal.aborted) return true;
     const { branches } = new TopicInterest(meteredSql(this.ctx.storage.sql));
-    const told = [...branches].map((branch) => branchAt(this.env, branch).withdrawn(this.#key));
-    return (
-      (await settleWithin(Promise.all(told), BRANCHES_MS).catch(() => undefined)) !== undefined
-    );
+    return withdrawFrom(this.env, branches, this.#key);
   }
 
   async #follow(): Promise<void> {

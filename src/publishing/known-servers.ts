@@ -10,7 +10,7 @@ import { NOTHING_PUBLISHED, type PublishedList, type Publishers } from "./publis
 
 const FRESH_MS = 5000;
 /** A list that is older than this is not used. */
-export const USED_MS = 10_000;
+export const LIST_USED_MS = 10_000;
 const MAX_PEOPLE = 1000;
 
 interface Held {
@@ -53,7 +53,8 @@ export class KnownServers {
     const held = this.#held.get(person);
     const ageMs = held === undefined ? Infinity : this.#now() - held.at;
     const isMissing = name !== undefined && held?.list.servers.every((one) => one.name !== name);
-    if (held === undefined || ageMs >= USED_MS || isMissing === true) return this.#read(person);
+    if (held === undefined || ageMs >= LIST_USED_MS || isMissing === true)
+      return this.#read(person);
     if (ageMs >= FRESH_MS && !held.isRenewing) {
       held.isRenewing = true;
       waitUntil(this.#read(person));

@@ -40,8 +40,6 @@ import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
-/** Limit for all URIs of a session together: they are in one row, which has room for 2 MB. */
-const MAX_URI_CHARS = 256 * 1024;
 /** The longest wait of a client for its own session to be subscribed too. */
 const OWN_WAIT_MS = 1000;
 /** … and for it to be opened and subscribed, when nothing else announces the resource. */
@@ -109,7 +107,8 @@ export class EndpointSubscriptions {
   async #subscribe(uri: string, slug: string): Promise<Reply> {
     const before = this.#wanted.ownerOf(uri);
     if (before !== undefined && before !== slug) this.#forget(uri, before);
-    const refusal = this.#wanted.ownerOf(uri) === undefined ? this.#refusal(uri) : undefined;
+    const { subscribedUrisPerClient: most } = this.#options.requestScope.limits;
+    const refusal = this.#wanted.refusal(uri, most);
     if (refusal !== undefined) return refusal;
     // Saved first: news may arrive before the answer, and another life must know of the subscription.
     if (before !== slug) {
@@ -392,17 +391,6 @@ export class EndpointSubscriptions {
 
   #doneAt(slug: string): Reply {
     return attributedAt(this.#options.requestScope.endpoint, slug, { result: {} });
-  }
-
-  #refusal(uri: string): Reply | undefined {
-    const { subscribedUrisPerClient: most } = this.#options.requestScope.limits;
-    const { uriCount, uriChars } = this.#wanted;
-    if (uriCount < most && uriChars + uri.length <= MAX_URI_CHARS) return undefined;
-    const message =
-      uriCount < most
-        ? `The URIs that this session is subscribed to come to more than ${MAX_URI_CHARS} characters`
-        : `This session is subscribed to ${most} resources; unsubscribe from one`;
-    return errorReply(ErrorCode.InvalidParams, message, { uri });
   }
 
   #save(): void {

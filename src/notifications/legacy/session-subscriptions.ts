@@ -10,6 +10,8 @@ import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
 import { mayKeep } from "../../catalog/uris/judge-uri.ts";
 import { dropOldest } from "../../lib/drop-oldest.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import {
   askOf,
   isListTopic,
@@ -43,6 +45,8 @@ export interface SavedWanted {
 /** The endpoint gets and loses the servers that its person publishes. */
 type SubscriptionScope = Pick<RequestScope, "endpoint" | "publisher">;
 
+/** Limit for all URIs of a session together: they are in one row, which has room for 2 MB. */
+const MAX_URI_CHARS = 256 * 1024;
 /** A client that is given more elicitations is told of the newest only. */
 const MAX_ASKS = 20;
 
@@ -111,15 +115,20 @@ export class SessionSubscriptions {
     return back.flatMap((slug) => this.urisOf(slug).map(topicOf));
   }
 
-  get uriCount(): number {
-    return this.#uris.size;
-  }
-
-  /** The total length of the stored URIs, in characters. */
-  get uriChars(): number {
-    let chars = 0;
-    for (const uri of this.#uris.keys()) chars += uri.length;
-    return chars;
+  /**
+   * @param most resources.
+   * @returns why the client cannot subscribe to one more; `undefined` where it can, or has.
+   */
+  refusal(uri: string, most: number): Reply | undefined {
+    if (this.#uris.has(uri)) return undefined;
+    let chars = uri.length;
+    for (const each of this.#uris.keys()) chars += each.length;
+    if (this.#uris.size < most && chars <= MAX_URI_CHARS) return undefined;
+    const message =
+      this.#uris.size < most
+        ? `The URIs that this session is subscribed to come to more than ${MAX_URI_CHARS} characters`
+        : `This session is subscribed to ${most} resources; unsubscribe from one`;
+    return errorReply(ErrorCode.InvalidParams, message, { uri });
   }
 
   get isEmpty(): boolean {
