@@ -75,12 +75,13 @@ export function account(
 /** Calls the handler of a page about what there is, which exists without sign-in, too. */
 export function catalog(handler: CatalogHandler): (c: RequestContext) => Promise<Response> {
   return (c) => {
-    const { servers, notices, limits } = c.get("config");
+    const configured = c.get("config");
+    const { limits } = configured;
     const { auth: _, accounts, ...backing } = c.get("backing");
     const origin = originOf(c);
     const request = c.req.raw;
     const waitUntil = waitUntilOf(c);
-    const scope = { ...backing, servers, notices, limits, origin, request, waitUntil };
+    const scope = { ...backing, configured, limits, origin, request, waitUntil };
     const context = {
       ...{ origin, accounts, auth: authOf(c), waitUntil },
       maxFormBytes: limits.maxBodyBytes,

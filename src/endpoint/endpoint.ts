@@ -3,7 +3,15 @@
 import type { EntryNotice } from "../observability/health.ts";
 import type { Server } from "./server.ts";
 
-export interface Endpoint {
+/** Who listens is told when the servers that operators have added are of a newer version. */
+interface Versioned {
+  /** Of the store of added servers. */
+  readonly version?: number | undefined;
+  /** From when on every isolate serves this version, in milliseconds since 1970. */
+  readonly settledAt?: number | undefined;
+}
+
+export interface Endpoint extends Versioned {
   /** In the operator's order, which decides every tie. At least one. */
   readonly servers: readonly [Server, ...Server[]];
   /** Several servers meet here: names have prefixes, lists are merged. */
@@ -12,10 +20,6 @@ export interface Endpoint {
   readonly keepsNames: boolean;
   /** The server that has no prefix here, whatever is configured. */
   readonly plain?: string | undefined;
-  /** Of the store of added servers. */
-  readonly version?: number | undefined;
-  /** From when on every isolate serves this version, in milliseconds since 1970. */
-  readonly settledAt?: number | undefined;
   /** What administrators read about entries that are not served as written; nothing at `/mcp/<slug>`. */
   readonly notices?: readonly EntryNotice[];
 }
@@ -29,11 +33,8 @@ export interface Configured {
 }
 
 /** What comes of the servers that operators have added. */
-interface AddedPart {
-  /** Of the store that they are in. */
+interface AddedPart extends Versioned {
   readonly version: number;
-  /** From when on every isolate serves this version, in milliseconds since 1970. */
-  readonly settledAt: number;
   /** There are any, if only paused ones. */
   readonly isAny: boolean;
   /**
@@ -47,17 +48,16 @@ export type Picked =
   | { readonly kind: "endpoint"; readonly endpoint: Endpoint }
   /** The path names a server that is not configured. */
   | { readonly kind: "unknown" }
-  /** A sentence for the operator. */
-  | { readonly kind: "unserved"; readonly sentence: string };
+  /** With a sentence for the operator. */
+  | ({ readonly kind: "unserved"; readonly sentence: string } & Versioned);
 
 /** Endpoints are made once, so that derived values can be cached by endpoint. */
-const made = new WeakMap<Configured["servers"], Map<string | undefined, Picked>>();
+const made = new WeakMap<Configured, Map<string | undefined, Picked>>();
 
 /** @param slug from `/mcp/<slug>`; `undefined` for the endpoint of the whole gateway. */
 export function pickEndpoint(configured: Configured, slug: string | undefined): Picked {
-  const { servers } = configured;
-  const known = made.get(servers) ?? new Map<string | undefined, Picked>();
-  made.set(servers, known);
+  const known = made.get(configured) ?? new Map<string | undefined, Picked>();
+  made.set(configured, known);
   let picked = known.get(slug);
   if (picked === undefined) {
     picked = pick(configured, slug);
@@ -74,10 +74,9 @@ function pick(configured: Configured, slug: string | undefined): Picked {
 function pickOne({ servers, notices, added }: Configured, slug: string): Picked {
   const server = servers.get(slug);
   if (server !== undefined) {
-    const { version, settledAt } = added ?? {};
     return {
       kind: "endpoint",
-      endpoint: { servers: [server], isMerged: false, keepsNames: true, version, settledAt },
+      endpoint: { servers: [server], isMerged: false, keepsNames: true, ...versionOf(added) },
     };
   }
   const state = notices.filter(isServable).find((notice) => notice.slug === slug)?.state;
@@ -94,18 +93,22 @@ function pickAll(configured: Configured): Picked {
       notices.length === 0
         ? 'No upstream is configured. Set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.'
         : "None of the servers is served. The log of the gateway says why.";
-    return { kind: "unserved", sentence };
+    return { kind: "unserved", sentence, ...versionOf(added) };
   }
   const endpoint: Endpoint = {
     servers: [first, ...others],
     isMerged: added?.isAny === true || slugsOf(configured).length > 1,
     keepsNames: false,
     plain: added?.plain,
-    version: added?.version,
-    settledAt: added?.settledAt,
+    ...versionOf(added),
     notices,
   };
   return { kind: "endpoint", endpoint };
+}
+
+/** Where nobody has answered yet, the servers are those of before the first change: who listens is told of it. */
+function versionOf({ version = 0, settledAt }: Partial<AddedPart> = {}): Versioned {
+  return { version, settledAt };
 }
 
 /** An entry that is served again when it is mended or switched on. */

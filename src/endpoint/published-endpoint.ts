@@ -73,9 +73,11 @@ function join(picked: Picked, { person, names, serverOf }: Publishing): Endpoint
   const own = names.map((name) => serverOf(person, name));
   const [first, ...others] = own;
   if (picked.kind !== "endpoint") {
-    return kept(alone, [person, ...names, ""], () => ({
+    // The gateway has no server of its own yet.
+    const { version, settledAt } = picked.kind === "unserved" ? picked : {};
+    return kept(alone, [person, ...names, "", version, settledAt], () => ({
       servers: [first as Server, ...others],
-      ...{ isMerged: true, keepsNames: false },
+      ...{ isMerged: true, keepsNames: false, version, settledAt },
     }));
   }
   const { endpoint } = picked;
@@ -93,7 +95,7 @@ function join(picked: Picked, { person, names, serverOf }: Publishing): Endpoint
 
 function kept(
   cache: BoundedCache<Endpoint>,
-  key: readonly string[],
+  key: readonly unknown[],
   make: () => Endpoint,
 ): Endpoint {
   const text = JSON.stringify(key);

@@ -32,13 +32,11 @@ import { limitRate } from "./rate-limit.ts";
 import { inStreamPlace } from "./stream-places.ts";
 import { version } from "../../package.json";
 
-export interface ConsoleScope
-  extends
-    Configured,
-    Pick<
-      FrontDoorContext,
-      "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "sinks" | "tracer" | "waitUntil"
-    > {
+export interface ConsoleScope extends Pick<
+  FrontDoorContext,
+  "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "sinks" | "tracer" | "waitUntil"
+> {
+  readonly configured: Configured;
   /** The browser's. */
   readonly request: Request;
   readonly personal: PersonalScope;
@@ -56,7 +54,7 @@ const CLIENT_INFO = { name: APPLICATION, version };
 
 export function consoleOf(scope: ConsoleScope): Console {
   return {
-    slugs: [...scope.servers.keys(), ...(scope.own?.names ?? []).map(slugOfPublished)],
+    slugs: [...scope.configured.servers.keys(), ...(scope.own?.names ?? []).map(slugOfPublished)],
     async server(slug, isOneOfMany) {
       const endpoint = endpointAt(scope, slug);
       if (endpoint === undefined) return undefined;
@@ -155,7 +153,7 @@ function endpointAt(scope: ConsoleScope, slug: string): Endpoint | undefined {
 }
 
 function endpointOf(scope: ConsoleScope, slug: string | undefined): Picked {
-  const picked = pickEndpoint(scope, slug);
+  const picked = pickEndpoint(scope.configured, slug);
   return scope.own === undefined ? picked : withPublished(picked, slug, scope.own);
 }
 

@@ -84,6 +84,19 @@ describe("a server that is added", () => {
     await store.removeServer(upstream.slug, await revisionOf(upstream));
   });
 
+  test("is named alike to clients and on the pages, whichever are asked first", async ({
+    expect,
+  }) => {
+    const { upstream, server } = await another();
+    await store.putServer(server, 0);
+    const page = await send(`/catalog/${upstream.slug}/work`, {});
+    const shown = await page.text();
+    const listed = await namesAt("/mcp");
+    expect(listed).toEqual(["work", "rest", `${upstream.slug}__work`, `${upstream.slug}__rest`]);
+    expect(shown).toContain(`${upstream.slug}__work`);
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
   test("costs a modern call no call of an object", async ({ expect }) => {
     const { upstream, server } = await another();
     await store.putServer(server, 0);

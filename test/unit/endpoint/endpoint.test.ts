@@ -79,3 +79,24 @@ test("the known slugs are those that are served, or are again some day, each onc
   ];
   expect(slugsOf(configured(["a"], notices))).toEqual(["a", "b", "c"]);
 });
+
+test("an endpoint is that of one configuration, also where another has the same servers", ({
+  expect,
+}) => {
+  const before = configured(["a"]);
+  expect(pickEndpoint(before, undefined)).toMatchObject({ endpoint: { isMerged: false } });
+  const after = { ...before, added: { version: 7, isAny: true, plain: undefined } };
+  const next = pickEndpoint(after, undefined);
+  expect(next).toMatchObject({ endpoint: { isMerged: true, version: 7 } });
+});
+
+test.for([undefined, "a"])(
+  "an endpoint has a version before anybody knows what was added, so that listeners of %s are told",
+  (slug, { expect }) => {
+    const unknown = pickEndpoint(configured(["a"]), slug);
+    expect(unknown).toMatchObject({ endpoint: { version: 0 } });
+    const added = { version: 7, settledAt: 5, isAny: false, plain: "a" };
+    const known = pickEndpoint({ ...configured(["a"]), added }, slug);
+    expect(known).toMatchObject({ endpoint: { version: 7, settledAt: 5 } });
+  },
+);
