@@ -3,7 +3,7 @@
  * the session that they are of, or nowhere.
  */
 
-import { describe, test, vi } from "vitest";
+import { describe, onTestFinished, test, vi } from "vitest";
 
 import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
 import type { JsonRpcRequest, Reply } from "../../../../src/protocol/json-rpc.ts";
@@ -173,12 +173,14 @@ class Forgetful {
     });
   }
 
-  /** Two calls: the second one finds the session of the first one forgotten. */
+  /** Two calls, which last as long as the test: the second one finds the session of the first one forgotten. */
   async repaired(): Promise<LegacyConnection> {
     const connection = this.open();
+    const leaving = new AbortController();
+    onTestFinished(() => leaving.abort());
     const call = { method: "tools/call", params: { name: "a" } };
     for (const session of ["session-1", "session-2"]) {
-      void connection.request(call, this.#peer, never);
+      void failureOf(connection.request(call, this.#peer, leaving.signal));
       await vi.waitUntil(() => this.#streams.has(session));
     }
     return connection;
