@@ -64,6 +64,8 @@ export class SessionPublishing {
     const { person } = this.#store.known ?? {};
     if (this.#config?.isPublishingOn !== true || person === undefined) return;
     const { version, servers } = await connectorAt(this.#env, person).list();
+    // A reading that began earlier may end later.
+    if (version < this.#version) return;
     this.#readAt = Date.now();
     this.#keep({ version, names: servers.map(({ name }) => name) });
   }

@@ -32,7 +32,7 @@ import type { ListKind } from "../../catalog/catalog.ts";
 import { firstFound } from "../../catalog/routing/first-found.ts";
 import { listServer } from "../../catalog/lists/list-server.ts";
 import { route } from "../../catalog/routing/route.ts";
-import type { ServerSessions } from "./server-sessions.ts";
+import { goneReply, type ServerSessions } from "./server-sessions.ts";
 
 const SEARCH = "edgeway/search";
 
@@ -112,7 +112,9 @@ async function callServer(
   const request = { server, call, client, span: peer.span };
   const reply = await guarded(requestScope, request, async () => {
     if (call.method === "tools/call") await subscriptions.called(server);
-    return servers.at(server).request(call, peer, signal);
+    // An operator may have changed the server meanwhile, or taken it away.
+    const now = servers.find(slug);
+    return (await now?.request(call, peer, signal)) ?? goneReply(slug);
   });
   const need = accountNeedOf(reply);
   if (need !== undefined) return answerNeed(context, server, call, need);

@@ -115,7 +115,7 @@ export class ServerSessions {
     // An event id of this request's stream is no position in the standalone stream.
     const peer = withoutResumeTokens(this.#options.unsolicited);
     const reply = await this.find(slug)?.request(call, peer, new AbortController().signal);
-    return reply ?? errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
+    return reply ?? goneReply(slug);
   }
 
   /** True for a server that sends nothing but replies to requests. */
@@ -189,4 +189,9 @@ export class ServerSessions {
       },
     });
   }
+}
+
+/** The reply to a request that was for a server which is not configured any more. */
+export function goneReply(slug: string): Reply {
+  return errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
 }

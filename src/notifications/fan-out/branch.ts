@@ -42,8 +42,12 @@ export interface BranchParts<Socket extends ListenerSocket> {
   /** The listeners that connected before this life of the branch. */
   readonly found: ListenersParts<Socket>["found"];
   readonly knows: (slug: string) => boolean;
-  /** Asks for the configuration anew, for a server that is not known here: an operator may have added it. */
-  readonly learn: () => Promise<unknown>;
+  /**
+   * Asks for the configuration anew, for a server that is not known here: an operator may have added it.
+   *
+   * @returns whether that has worked.
+   */
+  readonly learn: () => Promise<boolean>;
   readonly limits: Pick<Limits, "windowBytes" | "stallSeconds" | "subscribedUrisPerClient">;
   readonly now: () => number;
   /** Schedules a call of `wake` at this time (milliseconds since 1970) or before. */
@@ -86,8 +90,8 @@ export class Branch<Socket extends ListenerSocket> {
 
   constructor(parts: BranchParts<Socket>) {
     this.#parts = parts;
-    const { number, sql, feeds, recipients, found, knows, limits, now, scheduleAlarm, keep } =
-      parts;
+    const { number, sql, feeds, recipients, found, knows, learn, limits, now } = parts;
+    const { scheduleAlarm, keep } = parts;
     const deadlines = new Deadlines();
     const subscriptions = new SubscriptionTable(sql);
     this.#subscriptions = subscriptions;
@@ -106,6 +110,7 @@ export class Branch<Socket extends ListenerSocket> {
           .subscribersOf({ slug, topic })
           .some((name) => !this.#asking.has(keyOf(name, slug, topic))),
       knows,
+      learn,
       now,
       scheduleAlarm,
     });
@@ -216,7 +221,8 @@ export class Branch<Socket extends ListenerSocket> {
    * refuses nothing), and so do topics to which the
    * subscriber was subscribed before: the request is repeated until the feed receives it. A new
    * resource does not: it may not exist, and a refused client can ask again. A list that its server
-   * does not announce is kept without a promise: the gateway may find out by itself that it changed.
+   * does not announce is kept without a promise: the gateway may find out by itself that it changed. So does what
+   * the subscriber has lost meanwhile, because it was gone.
    */
   async #subscribe(
     subscriber: string,
@@ -225,9 +231,11 @@ export class Branch<Socket extends ListenerSocket> {
     { life, isRenewed = false }: AskedBy = {},
   ): Promise<Interests> {
     const { knows, learn } = this.#parts;
-    if (Object.keys(interests).some((slug) => !knows(slug))) await learn();
+    const hasUnknown = Object.keys(interests).some((slug) => !knows(slug));
+    // Where nobody can be asked, the feed knows whether there is such a server.
+    const admits = !hasUnknown || (await learn()) ? knows : () => true;
     if (this.#lives.isOver(subscriber, life)) return {};
-    const asked = this.#admit(subscriber, kind, interests);
+    const asked = this.#admit(subscriber, kind, interests, admits);
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {
         const { honoured, unanswered } = await this.#interests.ask(slug, topics, isRenewed);
@@ -238,19 +246,26 @@ export class Branch<Socket extends ListenerSocket> {
         // A later life may have been promised what was refused to this one.
         if (!this.#lives.isOver(subscriber, life)) this.#remove(subscriber, slug, refused);
         for (const topic of topics) this.#asking.delete(keyOf(subscriber, slug, topic));
-        return [slug, topics.filter(isPromised)] as const;
+        const isThere = (topic: Topic): boolean =>
+          this.#subscriptions.has(subscriber, { slug, topic });
+        return [slug, topics.filter((topic) => isPromised(topic) && isThere(topic))] as const;
       }),
     );
     return Object.fromEntries(answers.filter(([, topics]) => topics.length > 0));
   }
 
   /** Records the subscriptions before the feeds are asked, so that no news is lost in between. */
-  #admit(subscriber: string, kind: Kind, interests: Interests): ReadonlyMap<string, Asked> {
-    const { knows, limits } = this.#parts;
+  #admit(
+    subscriber: string,
+    kind: Kind,
+    interests: Interests,
+    admits: (slug: string) => boolean,
+  ): ReadonlyMap<string, Asked> {
+    const { limits } = this.#parts;
     const admitted = new Map<string, Asked>();
     let uris: number | undefined;
     for (const [slug, wanted] of Object.entries(interests)) {
-      if (!knows(slug)) continue;
+      if (!admits(slug)) continue;
       const topics: Topic[] = [];
       const known = new Set<Topic>();
       for (const topic of new Set(wanted)) {

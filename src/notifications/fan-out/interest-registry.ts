@@ -21,6 +21,8 @@ export interface InterestRegistryParts {
   readonly deadlines: Deadlines;
   /** @returns whether the endpoint has this server. */
   readonly knows: (slug: string) => boolean;
+  /** Asks for the servers anew. @returns whether that has worked. */
+  readonly learn: () => Promise<boolean>;
   /** @returns whether any subscriber has the topic already, and may have missed changes of it. */
   readonly isHeld: (want: ServerTopic) => boolean;
   readonly now: () => number;
@@ -138,7 +140,7 @@ export class InterestRegistry {
 
   /** Reports to a feed which of these topics are wanted now. @returns whether it has received that. */
   async #send(slug: string, doubtful: readonly Topic[]): Promise<boolean> {
-    const { branch, subscriptions, feeds, deadlines, knows } = this.#parts;
+    const { branch, subscriptions, feeds, deadlines, knows, learn } = this.#parts;
     const honoured = this.#interestsOf(slug);
     const add: Topic[] = [];
     const remove: Topic[] = [];
@@ -151,7 +153,8 @@ export class InterestRegistry {
       honoured.delete(topic);
       this.#unannounced.delete(key(slug, topic));
     }
-    if (!knows(slug) || add.length + remove.length === 0) return true;
+    if (add.length + remove.length === 0) return true;
+    if (!knows(slug) && (await learn()) && !knows(slug)) return true;
     const change = feeds.of(slug).watch(branch, { add, remove, isLate: true });
     const received = deadlines.within(change, URIS_MS).catch(() => undefined);
     this.#removals.set(slug, { topics: new Set(remove), over: received });

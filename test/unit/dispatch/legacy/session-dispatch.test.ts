@@ -58,6 +58,7 @@ class Scene {
   readonly dispatch: SessionDispatch;
   readonly #seen: { readonly slug: string; readonly seen: Seen }[] = [];
   readonly #servers: readonly Server[];
+  #endpoint: Endpoint;
   /** The servers whose streams are open. */
   readonly #open = new Set<string>();
   readonly saved: unknown[] = [];
@@ -83,9 +84,14 @@ class Scene {
       lastResumeToken: () => this.newest,
       primed: (...given) => void this.primed.push(given),
     };
+    this.#endpoint = endpoint;
+    const now = (): Endpoint => this.#endpoint;
     this.dispatch = new SessionDispatch({
       requestScope: {
-        ...{ endpoint, route: "/mcp", principal: "p", limits: defaultLimits() },
+        get endpoint() {
+          return now();
+        },
+        ...{ route: "/mcp", principal: "p", limits: defaultLimits() },
         waitUntil: () => undefined,
         ...{ feeds: { of: never }, keys: { ring: never, ringFor: never } as never },
       },
@@ -101,6 +107,12 @@ class Scene {
 
   server(slug: string): Server {
     return this.#servers.find((server) => server.slug === slug) ?? never();
+  }
+
+  /** An operator changes the endpoint: it has these servers from now on. */
+  configured(...servers: Endpoint["servers"]): void {
+    this.#endpoint = { ...this.#endpoint, servers };
+    this.dispatch.serversChanged();
   }
 
   /** What a server was sent since the last time; the streams that it has open now. */
@@ -307,6 +319,28 @@ describe("a single server", () => {
     expect(await dispatch.resume(undefined, new AskedPeer(), signal)).toMatchObject({
       error: { data: { upstream: "a", reason: "lost" } },
     });
+  });
+});
+
+describe("a server that an operator changes while a call of it is prepared", () => {
+  test("gets the call in the way that it is reached now", async ({ expect }) => {
+    const scene = new Scene(["a"], { a: SAVED });
+    const reply = scene.dispatch.request({ method: "com.example/x" }, new AskedPeer(), signal);
+    const changed = new Scene(["a"]);
+    scene.configured(changed.server("a"));
+    await reply;
+    expect(changed.sentTo("a")).toContain("POST com.example/x");
+    expect(scene.sentTo("a")).not.toContain("POST com.example/x");
+  });
+
+  test("gets none when it is gone", async ({ expect }) => {
+    const scene = new Scene(["a"], { a: SAVED });
+    const reply = scene.dispatch.request({ method: "com.example/x" }, new AskedPeer(), signal);
+    scene.configured(new Scene(["b"]).server("b"));
+    expect(await reply).toMatchObject({
+      error: { message: 'There is no upstream "a" any more' },
+    });
+    expect(scene.sentTo("a")).not.toContain("POST com.example/x");
   });
 });
 

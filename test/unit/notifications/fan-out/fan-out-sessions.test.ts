@@ -65,6 +65,52 @@ test("a session that says all that it wants keeps nothing else, also of the same
   });
 });
 
+test("a session is told of a server that its branch does not know, and cannot ask for", async ({
+  expect,
+}) => {
+  await withWorld(async (world) => {
+    world.cannotLearn = true;
+    const asked = world.branch.subscribe("s", { new: ["tools"] });
+    await world.allArrive();
+    expect(await asked).toEqual({ new: ["tools"] });
+    world.branch.publish({ slug: "new", seq: 1, topics: ["tools"] });
+    await world.allArrive();
+    expect(seqsOf(world, "s")).toEqual([1]);
+  });
+});
+
+test("the feed of a server that its branch does not know is asked again until it answers", async ({
+  expect,
+}) => {
+  await withWorld(async (world) => {
+    world.cannotLearn = true;
+    world.feed("new").mode = "lost";
+    const asked = world.branch.subscribe("s", { new: ["tools"] });
+    await world.allArrive();
+    expect(await asked).toEqual({ new: ["tools"] });
+    await world.pass(20_000, () => world.allArrive());
+    world.feed("new").mode = "ok";
+    await world.pass(60_000, () => world.allArrive());
+    expect([...world.feed("new").watched]).toEqual(["tools"]);
+  });
+});
+
+test("a session that says that it is gone while it subscribes is promised nothing", async ({
+  expect,
+}) => {
+  await withWorld(async (world, { rowsIn }) => {
+    world.session("s").mode = "gone";
+    const asked = world.branch.subscribe("s", TOOLS);
+    await world.pass(0);
+    world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+    await world.pass(0);
+    world.arrive(world.calls.findIndex(({ to }) => to === "session s"));
+    await world.allArrive();
+    expect(await asked).toEqual({});
+    expect(rowsIn("wants_1")).toBe(0);
+  });
+});
+
 test("what a session asks for again while it says all that it wanted before stays", async ({
   expect,
 }) => {

@@ -74,6 +74,8 @@ export class World {
   /** Of a server that was added a moment ago. */
   knowsNew = false;
   learning: Promise<unknown> = Promise.resolve();
+  /** Nobody says which servers there are. */
+  cannotLearn = false;
   alarmAt = Infinity;
   /** How often it rang. */
   alarms = 0;
@@ -245,7 +247,8 @@ export class World {
       knows: (slug) => slug !== "unknown" && (slug !== "new" || this.knowsNew),
       learn: async () => {
         await this.learning;
-        this.knowsNew = true;
+        this.knowsNew ||= !this.cannotLearn;
+        return !this.cannotLearn;
       },
       limits: {
         windowBytes: this.#options.windowBytes ?? 100_000,
