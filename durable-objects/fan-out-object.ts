@@ -59,8 +59,13 @@ export class FanOutObject extends DurableObject<Env> {
     return this.#branch.subscribe(session, interests, life);
   }
 
-  replace(session: string, interests: Interests, life?: number): Promise<Interests> {
-    return this.#branch.replace(session, interests, life);
+  replace(
+    session: string,
+    interests: Interests,
+    life?: number,
+    pending?: Interests,
+  ): Promise<Interests> {
+    return this.#branch.replace(session, interests, life, pending);
   }
 
   unsubscribe(session: string, interests?: Interests, life?: number): void {

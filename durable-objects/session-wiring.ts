@@ -118,10 +118,11 @@ export function wireSession(
             const asked = await byKey(endpoint, interests, publisher);
             return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked, ofLife));
           },
-          replace: async (interests, ofLife) => {
+          replace: async (interests, ofLife, pending) => {
             const { endpoint, publisher } = requestScope;
             const asked = await byKey(endpoint, interests, publisher);
-            return bySlug(endpoint, await branchFor(env, id).replace(id, asked, ofLife));
+            const kept = await byKey(endpoint, pending);
+            return bySlug(endpoint, await branchFor(env, id).replace(id, asked, ofLife, kept));
           },
           unsubscribe: async (interests, ofLife) => {
             const left = interests && (await byKey(requestScope.endpoint, interests));

@@ -152,11 +152,18 @@ export class Branch<Socket extends ListenerSocket> {
    * As `subscribe`, with all that the session wants: whatever else it has goes, of another account or after an
    * unsubscription that has not arrived. Its client was granted these: a resource whose server does not answer stays
    * promised.
+   *
+   * @param pending what it asks for meanwhile, and was not granted yet: it stays as it is, there or not.
    */
-  async replace(session: string, interests: Interests, life?: number): Promise<Interests> {
+  async replace(
+    session: string,
+    interests: Interests,
+    life?: number,
+    pending: Interests = {},
+  ): Promise<Interests> {
     if (!this.#lives.begin(session, life)) return {};
     const wanted = new Set<string>();
-    for (const [slug, topics] of Object.entries(interests))
+    for (const [slug, topics] of [...Object.entries(interests), ...Object.entries(pending)])
       for (const topic of topics) wanted.add(keyOf(session, slug, topic));
     // Before the feeds are asked: what the session subscribes to meanwhile stays.
     for (const { slug, topic } of this.#subscriptions.of(session))

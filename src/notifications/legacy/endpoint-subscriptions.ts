@@ -119,6 +119,7 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
     const { honoured, accounts } = await this.#add({ [slug]: [topic] });
+    this.#wanted.settle(uri);
     const isNoted = this.#wanted.noteAccounts(accounts);
     if (this.#wanted.covered(honoured, [uri]) || isNoted) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
@@ -338,7 +339,8 @@ export class EndpointSubscriptions {
       .then(async () => {
         const { uris } = this.#wanted;
         const interests = this.#wanted.interests();
-        const { honoured, accounts } = await this.#interests.add(interests, "replace");
+        const pending = this.#wanted.pending();
+        const { honoured, accounts } = await this.#interests.replace(interests, pending);
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         const all = this.#wanted.topics();
         if (honoured === undefined) {

@@ -16,8 +16,11 @@ const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
  */
 export interface NewsSource {
   subscribe(interests: Interests, life: number): Promise<Interests>;
-  /** @param interests all that the session wants, granted before: whatever else the fan-out has of it goes. */
-  replace(interests: Interests, life: number): Promise<Interests>;
+  /**
+   * @param interests all that the session wants, granted before: whatever else the fan-out has of it goes.
+   * @param pending what it asks for meanwhile, which stays if it is there.
+   */
+  replace(interests: Interests, life: number, pending: Interests): Promise<Interests>;
   /** @param interests all if `undefined`. */
   unsubscribe(interests: Interests | undefined, life: number): Promise<void>;
 }
@@ -65,7 +68,24 @@ export class SessionInterests {
   }
 
   /** Never rejects. */
-  async add(interests: Interests, way: "subscribe" | "replace" = "subscribe"): Promise<Announced> {
+  add(interests: Interests): Promise<Announced> {
+    return this.#ask(interests, () => this.#source.subscribe(interests, this.life));
+  }
+
+  /** As `NewsSource.replace`. Never rejects. */
+  replace(interests: Interests, pending: Interests): Promise<Announced> {
+    const send = (): Promise<Interests> => this.#source.replace(interests, this.life, pending);
+    // Once they have all interests, the vaults tell of another account.
+    return this.#ask(interests, send, (accounts) =>
+      hasOtherAccounts(this.#requestScope.endpoint, accounts),
+    );
+  }
+
+  async #ask(
+    interests: Interests,
+    send: () => Promise<Interests>,
+    isOutdated: (accounts: AccountKeys) => boolean | Promise<boolean> = () => false,
+  ): Promise<Announced> {
     const { signal } = this.#over;
     if (signal.aborted) return UNREACHABLE;
     this.#isKnown = true;
@@ -73,10 +93,8 @@ export class SessionInterests {
     const ask = async (): Promise<Announced> => {
       const { endpoint } = this.#requestScope;
       const accounts = await accountKeys(endpoint, Object.keys(interests));
-      const honoured = await this.#source[way](interests, this.life);
-      // Once they have all interests, the vaults tell of another account.
-      const isOther = way === "replace" && (await hasOtherAccounts(endpoint, accounts));
-      return isOther ? ask() : { accounts, honoured };
+      const honoured = await send();
+      return (await isOutdated(accounts)) ? ask() : { accounts, honoured };
     };
     // A fan-out that fails is being restarted.
     const announced = await retry(ask, { ...RETRIES, signal }).catch(() => UNREACHABLE);

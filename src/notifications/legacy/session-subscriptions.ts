@@ -54,6 +54,8 @@ export class SessionSubscriptions {
   readonly #scope: SubscriptionScope;
   /** The server of each resource. */
   readonly #uris: Map<string, string>;
+  /** Those of which nobody knows yet whether the client is granted them. */
+  readonly #pending = new Set<string>();
   readonly #asks: Set<Topic>;
   /**
    * The resources that only the client's own session at their server has announced for a time, since
@@ -145,13 +147,21 @@ export class SessionSubscriptions {
     return this.#uris.get(uri);
   }
 
+  /** The client is granted the resource, or refused it, later. */
   add(uri: string, slug: string): void {
     this.#uris.set(uri, slug);
+    this.#pending.add(uri);
+  }
+
+  /** It is known whether the client is granted the resource. */
+  settle(uri: string): void {
+    this.#pending.delete(uri);
   }
 
   delete(uri: string): void {
     const slug = this.#uris.get(uri);
     this.#uris.delete(uri);
+    this.#pending.delete(uri);
     this.#alone.delete(uri);
     if (slug === undefined) return;
     if (!this.#hasTopicsAt(slug)) this.#accounts.delete(slug);
@@ -294,13 +304,23 @@ export class SessionSubscriptions {
     return [...this.#uris].flatMap(([uri, owner]) => (owner === slug ? [uri] : []));
   }
 
-  /** @returns the wanted topics by server, for the fan-out. */
+  /** @returns the topics by server that are asked for, and not granted yet. */
+  pending(): Interests {
+    const uris = [...this.#uris].filter(([uri]) => this.#pending.has(uri));
+    const bySlug = Map.groupBy(uris, ([, slug]) => slug);
+    return Object.fromEntries(
+      [...bySlug].map(([slug, its]) => [slug, its.map(([uri]) => topicOf(uri))]),
+    );
+  }
+
+  /** @returns the wanted topics by server, for the fan-out, without those that are pending. */
   interests(): Interests {
     const topics = new Map<string, Topic[]>();
     for (const { slug } of this.#scope.endpoint.servers) {
       topics.set(slug, this.#lists === undefined ? [] : [...LIST_TOPICS]);
     }
-    for (const [uri, slug] of this.#uris) topics.get(slug)?.push(topicOf(uri));
+    for (const [uri, slug] of this.#uris)
+      if (!this.#pending.has(uri)) topics.get(slug)?.push(topicOf(uri));
     for (const topic of this.#asks) topics.get(askOf(topic)?.slug ?? "")?.push(topic);
     const version = this.#versionTopic;
     if (version !== undefined) topics.set(SERVERS_KEY, [version]);

@@ -111,6 +111,20 @@ test("a session that says that it is gone while it subscribes is promised nothin
   });
 });
 
+test("what a session was not granted yet stays, and is no reason to take it for granted", async ({
+  expect,
+}) => {
+  await withWorld(async (world, { rowsIn }) => {
+    world.feed("b").mode = "lost";
+    const subscribed = world.branch.subscribe("s", { b: ["uri:x:"] });
+    const replaced = world.branch.replace("s", TOOLS, undefined, { b: ["uri:x:"] });
+    expect(rowsIn("wants_1")).toBe(2);
+    await world.allArrive();
+    expect(await Promise.all([subscribed, replaced])).toEqual([{}, TOOLS]);
+    expect(rowsIn("wants_1")).toBe(1);
+  });
+});
+
 test("what a session asks for again while it says all that it wanted before stays", async ({
   expect,
 }) => {

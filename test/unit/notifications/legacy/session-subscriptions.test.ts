@@ -129,7 +129,7 @@ class Scene implements NewsSource {
     return this.#take(interests, life, false);
   }
 
-  replace(interests: Interests, life: number): Promise<Interests> {
+  replace(interests: Interests, life: number, _pending: Interests): Promise<Interests> {
     return this.#take(interests, life, true);
   }
 
@@ -570,6 +570,7 @@ describe("resources/subscribe", () => {
 /** Its fan-out takes away what a replacement does not name. */
 class Holding extends Scene {
   readonly held = new Set<Topic>();
+  readonly replaced: { readonly interests: Interests; readonly pending: Interests }[] = [];
   /** What arrives waits for these. */
   readonly gates = { subscribe: Promise.resolve(), replace: Promise.resolve() };
   /** No unsubscription arrives. */
@@ -580,9 +581,15 @@ class Holding extends Scene {
     return this.#hold(interests);
   }
 
-  override async replace(interests: Interests): Promise<Interests> {
+  override async replace(
+    interests: Interests,
+    _life: number,
+    pending: Interests,
+  ): Promise<Interests> {
     await this.gates.replace;
-    this.held.clear();
+    const kept = new Set(Object.values(pending).flat());
+    for (const topic of this.held) if (!kept.has(topic)) this.held.delete(topic);
+    this.replaced.push({ interests, pending });
     return this.#hold(interests);
   }
 
@@ -626,6 +633,32 @@ describe("while the interests of the session are replaced", () => {
     );
     expect(answer).toEqual(DONE_AT_A);
     expect(scene.held).toContain("uri:x:");
+  });
+
+  test("a resource that was asked for before stays, and is not taken for one that was granted", async ({
+    expect,
+  }) => {
+    const scene = new Holding(VERSIONED);
+    await scene.listen();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.gates.subscribe = promise;
+    const asked = scene.subscriptions.subscribe(A, { uri: "x:" });
+    await vi.advanceTimersByTimeAsync(0);
+    // It has arrived, and its server has not answered.
+    scene.held.add("uri:x:");
+    scene.subscriptions.serversChanged();
+    await vi.advanceTimersByTimeAsync(0);
+    const replaced = scene.replaced.at(-1);
+    expect(replaced?.pending).toEqual({ a: ["uri:x:"] });
+    expect(replaced?.interests["a"]).not.toContain("uri:x:");
+    expect(scene.held).toContain("uri:x:");
+    resolve();
+    expect(await asked).toEqual(DONE_AT_A);
+    scene.subscriptions.serversChanged();
+    await scene.settle();
+    expect(scene.replaced.at(-1)).toMatchObject({
+      ...{ interests: { a: expect.arrayContaining(["uri:x:"]) }, pending: {} },
+    });
   });
 
   test("the end of an elicitation that is asked for stays", async ({ expect }) => {
