@@ -35,7 +35,7 @@ import {
   listChangedBy,
   topicOf,
 } from "../../catalog/topics.ts";
-import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
+import { slugOfKey } from "../../upstream/server-key.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
@@ -101,7 +101,12 @@ export class EndpointSubscriptions {
   subscribe({ slug }: Server, params: Params | undefined): Promise<Reply> {
     const uri = params?.uri;
     if (typeof uri !== "string") return Promise.resolve(malformed("uri"));
-    return this.#mutex.run(uri, () => this.#subscribe(uri, slug));
+    return this.#mutex.run(uri, async () => {
+      const reply = await this.#subscribe(uri, slug);
+      // Another life must know of what the client is told that it was granted, and of nothing else.
+      if (this.#wanted.settle(uri)) this.#save();
+      return reply;
+    });
   }
 
   async #subscribe(uri: string, slug: string): Promise<Reply> {
@@ -110,16 +115,12 @@ export class EndpointSubscriptions {
     const { subscribedUrisPerClient: most } = this.#options.requestScope.limits;
     const refusal = this.#wanted.refusal(uri, most);
     if (refusal !== undefined) return refusal;
-    // Saved first: news may arrive before the answer, and another life must know of the subscription.
-    if (before !== slug) {
-      this.#wanted.add(uri, slug);
-      this.#save();
-    }
+    // Before it is asked for: news may arrive before the answer.
+    if (before !== slug) this.#wanted.add(uri, slug);
     const owning = this.#own.subscribe(slug, uri);
     this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
     const { honoured, accounts } = await this.#add({ [slug]: [topic] });
-    this.#wanted.settle(uri);
     const isNoted = this.#wanted.noteAccounts(accounts);
     if (this.#wanted.covered(honoured, [uri]) || isNoted) this.#save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
@@ -129,7 +130,7 @@ export class EndpointSubscriptions {
     if (await owning) return this.#doneAt(slug);
     // The capabilities in `initialize` hold for a session that the client has with the server itself.
     if (honoured !== undefined && (await this.#beginOwn(uri, slug))) return { result: {} };
-    // It may still be granted where that took too long, and a renewal may have asked for it meanwhile.
+    // It may still be granted where that took too long.
     if (honoured !== undefined || before !== slug) this.#drop(uri, slug);
     if (honoured === undefined) {
       const message = "The gateway cannot tell of changes at the moment; subscribe again later";
@@ -224,12 +225,17 @@ export class EndpointSubscriptions {
    * may have changed.
    */
   serversChanged(): void {
-    const { version: seq } = this.#options.requestScope.endpoint;
     this.#noteServers();
-    if (seq === undefined || !this.#wanted.listens) return;
+    if (!this.#wanted.listens) return;
     this.#wanted.listen(this.#options.isSilent());
-    this.#inbox.take({ slug: SERVERS_KEY, seq, topics: LIST_TOPICS }, LIST_TOPICS, () => true);
+    if (this.#wanted.hasOtherServers()) this.#tellOfServers();
     if (this.isWatching) this.#renew(false);
+  }
+
+  /** In the turn in which that is noted. */
+  #tellOfServers(): void {
+    this.#inbox.add(LIST_TOPICS);
+    this.#save();
   }
 
   /**
@@ -337,6 +343,7 @@ export class EndpointSubscriptions {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
+        if (this.#wanted.hasOtherServers()) this.#tellOfServers();
         const { uris } = this.#wanted;
         const interests = this.#wanted.interests();
         const pending = this.#wanted.pending();

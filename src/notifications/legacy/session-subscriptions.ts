@@ -38,6 +38,8 @@ export interface SavedWanted {
   readonly accounts?: Readonly<Record<string, string>>;
   /** The servers of resources here that nothing announces at the moment; earlier versions had none. */
   readonly away?: readonly string[];
+  /** The version of the servers that a client which listens was last told of; earlier versions stored none. */
+  readonly version?: number;
   /** The last life of the session that has asked the fan-out for anything; earlier versions numbered none. */
   readonly life?: number;
 }
@@ -67,6 +69,7 @@ export class SessionSubscriptions {
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
   #listens: boolean;
   #isListeningSaved: boolean;
+  #version: number | undefined;
 
   constructor(scope: SubscriptionScope, saved: SavedWanted | undefined) {
     this.#scope = scope;
@@ -76,6 +79,7 @@ export class SessionSubscriptions {
     this.#alone = new Map(saved?.alone?.map((uri) => [uri, true]));
     this.#accounts = new Map(Object.entries(saved?.accounts ?? {}));
     this.#away = new Set(saved?.away);
+    this.#version = saved?.version;
     // The configuration may have changed since.
     this.serversChanged();
     this.#asks = new Set(saved?.asks);
@@ -99,6 +103,19 @@ export class SessionSubscriptions {
       else this.delete(uri);
     }
     return isChanged;
+  }
+
+  /**
+   * A client that listens is to be told when its endpoint has other servers.
+   *
+   * @returns whether it has now. The life of the session in which they have changed may have ended before it was told.
+   */
+  hasOtherServers(): boolean {
+    const { version } = this.#scope.endpoint;
+    if (!this.#listens || version === undefined) return false;
+    const before = this.#version;
+    this.#version = version;
+    return before !== undefined && before !== version;
   }
 
   /** Nothing is announced until a fan-out that cannot be reached has promised it. */
@@ -153,9 +170,9 @@ export class SessionSubscriptions {
     this.#pending.add(uri);
   }
 
-  /** It is known whether the client is granted the resource. */
-  settle(uri: string): void {
-    this.#pending.delete(uri);
+  /** The client is granted the resource, unless it was deleted. @returns whether that is new. */
+  settle(uri: string): boolean {
+    return this.#pending.delete(uri);
   }
 
   delete(uri: string): void {
@@ -345,9 +362,10 @@ export class SessionSubscriptions {
 
   save(): SavedWanted {
     return {
-      uris: [...this.#uris],
+      uris: [...this.#uris].filter(([uri]) => !this.#pending.has(uri)),
       ...(this.#lists !== undefined && { lists: Object.fromEntries(this.#lists) }),
       ...(this.#listens && this.#lists === undefined && { listens: true }),
+      ...(this.#version !== undefined && { version: this.#version }),
       ...(this.#asks.size > 0 && { asks: [...this.#asks] }),
       ...(this.#alone.size > 0 && { alone: [...this.#alone.keys()] }),
       ...(this.#accounts.size > 0 && { accounts: Object.fromEntries(this.#accounts) }),

@@ -63,7 +63,10 @@ class Scene implements NewsSource {
   readonly own: OwnSessions = {
     saved: [],
     save: (slugs) => this.ownSaves.push(slugs),
-    takesSubscriptions: () => Promise.resolve(this.canOwn),
+    takesSubscriptions: async () => {
+      await this.beginWait;
+      return this.canOwn;
+    },
     request: async (slug, { method, params }) => {
       const uri = String(params?.["uri"]);
       this.atOnce.push(++this.running);
@@ -78,6 +81,8 @@ class Scene implements NewsSource {
   readonly atOnce: number[] = [];
   running = 0;
   ownWait: Promise<unknown> = Promise.resolve();
+  /** Of the client's own session with a server, which is not there yet. */
+  beginWait: Promise<unknown> = Promise.resolve();
   canOwn = true;
   most = 3;
   failures = 0;
@@ -458,17 +463,20 @@ describe("a client to which no list was promised when it listened first", () => 
 });
 
 describe("resources/subscribe", () => {
-  test("is answered once it is known that there will be news, and stored before", async ({
+  test("is answered once it is known that there will be news, and stored then", async ({
     expect,
   }) => {
     const scene = new Scene();
     scene.honour = (interests) => {
-      expect(scene.wanted).toMatchObject({ uris: [["x:", "a"]] });
+      scene.honour = (others) => others;
+      // Another life would take it for granted.
+      expect(scene.wanted?.uris).toEqual([]);
       // News that is faster than the answer is not lost.
       scene.news("a", 1, "uri:x:");
       return interests;
     };
     expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual(DONE_AT_A);
+    expect(scene.wanted?.uris).toEqual([["x:", "a"]]);
     await scene.listen();
     expect(scene.delivered).toEqual([updated("x:")]);
   });
@@ -661,6 +669,28 @@ describe("while the interests of the session are replaced", () => {
     });
   });
 
+  test("a resource that the fan-out has refused is not named while the client's own session is opened", async ({
+    expect,
+  }) => {
+    const scene = new Holding(VERSIONED);
+    await scene.listen();
+    scene.canOwn = false;
+    scene.honour = ({ a = [] }) => ({ a: a.filter((topic) => topic !== "uri:x:") });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.beginWait = promise;
+    const asked = scene.subscriptions.subscribe(A, { uri: "x:" });
+    await vi.advanceTimersByTimeAsync(0);
+    scene.subscriptions.serversChanged();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(scene.replaced.at(-1)?.pending).toEqual({ a: ["uri:x:"] });
+    expect(scene.replaced.at(-1)?.interests["a"]).not.toContain("uri:x:");
+    resolve();
+    expect(await asked).toMatchObject({ error: { code: -32602 } });
+    scene.subscriptions.serversChanged();
+    await scene.settle();
+    expect(scene.replaced.at(-1)?.pending).toEqual({});
+  });
+
   test("the end of an elicitation that is asked for stays", async ({ expect }) => {
     const [scene] = await replacing(({ subscriptions }) =>
       subscriptions.asked({ slug: "a", elicitationId: "e" }),
@@ -750,6 +780,33 @@ describe("at a server that an operator takes away and gives back", () => {
     await scene.change({ ...BACK, servers: [narrowed, B] });
     expect(scene.delivered).toEqual(ALL_LISTS);
     expect(scene.wanted?.uris).toEqual([]);
+  });
+});
+
+describe("a life of the session that ends before the client is told of other servers", () => {
+  const VERSIONED: Endpoint = { ...MERGED, version: 1 };
+
+  test("is followed by one that tells it, once", async ({ expect }) => {
+    const scene = new Scene(VERSIONED);
+    await scene.listen();
+    scene.endpoint = { ...VERSIONED, version: 2 };
+    for (const expected of [ALL_LISTS, [], []]) {
+      scene.revive().seen();
+      await scene.settle();
+      await scene.change(scene.endpoint);
+      expect(scene.delivered.splice(0)).toEqual(expected);
+    }
+  });
+
+  test("tells a client nothing that did not listen", async ({ expect }) => {
+    const scene = new Scene(VERSIONED);
+    scene.isListening = false;
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.endpoint = { ...VERSIONED, version: 2 };
+    scene.revive().seen();
+    await scene.settle();
+    await scene.listen();
+    expect(scene.delivered).toEqual([]);
   });
 });
 
