@@ -76,6 +76,11 @@ export class EndpointSubscriptions {
   #savedLife: number | undefined;
   /** The client listened when no list was promised to it: what is promised next may have changed since. */
   #isLate: boolean;
+  /**
+   * The client was told of other servers, and may have read the lists of new ones before anybody watched these. It may
+   * have been an earlier life that told it.
+   */
+  #hasToldOfServers: boolean;
 
   constructor(options: EndpointSubscriptionsOptions) {
     const { requestScope, attributed, savedWanted, savedInbox: saved, saveInbox: save } = options;
@@ -95,6 +100,7 @@ export class EndpointSubscriptions {
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
     this.#mustRenew = isKnown;
     this.#isLate = this.#wanted.hasNoPromise;
+    this.#hasToldOfServers = this.#wanted.lists().length > 0;
   }
 
   /** `resources/subscribe` at a server: answered once it is known that there will be news. */
@@ -234,6 +240,7 @@ export class EndpointSubscriptions {
 
   /** In the turn in which that is noted. */
   #tellOfServers(): void {
+    this.#hasToldOfServers = true;
     this.#inbox.add(LIST_TOPICS);
     this.#save();
   }
@@ -246,6 +253,7 @@ export class EndpointSubscriptions {
     this.#noteServers();
     if (this.#wanted.listens && this.#options.requestScope.publisher !== undefined) {
       this.#wanted.listen(this.#options.isSilent());
+      this.#hasToldOfServers = true;
       this.#inbox.add(LIST_TOPICS);
     }
     if (this.isWatching) this.#renew(false);
@@ -348,6 +356,8 @@ export class EndpointSubscriptions {
         const interests = this.#wanted.interests();
         const pending = this.#wanted.pending();
         const { honoured, accounts } = await this.#interests.replace(interests, pending);
+        const listed = this.#hasToldOfServers ? this.#wanted.listsOfNew(honoured ?? {}) : [];
+        if (honoured !== undefined) this.#hasToldOfServers = false;
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         const all = this.#wanted.topics();
         if (honoured === undefined) {
@@ -366,7 +376,7 @@ export class EndpointSubscriptions {
         const isMoved = moved.length > 0;
         const isUnsaved = isOther || isNoted || isMoved || honoured === undefined;
         if (this.#wanted.covered(honoured, uris) || isUnsaved) this.#save();
-        const unsure = new Set([...late, ...moved]);
+        const unsure = new Set([...late, ...moved, ...listed]);
         if (hasMissed) this.#inbox.announceAll(all);
         else if (unsure.size > 0) this.#inbox.add([...unsure]);
       })

@@ -131,7 +131,7 @@ export class SessionSubscriptions {
   returned(honoured: Interests): readonly Topic[] {
     const back = [...this.#away].filter((slug) => Object.hasOwn(honoured, slug));
     for (const slug of back) this.#away.delete(slug);
-    return back.flatMap((slug) => this.urisOf(slug).map(topicOf));
+    return back.flatMap((slug) => this.#grantedAt(slug).map(topicOf));
   }
 
   /**
@@ -239,7 +239,7 @@ export class SessionSubscriptions {
       const before = this.#accounts.get(slug);
       if (before === undefined || before === key || key === NO_ACCOUNT) return [];
       this.#accounts.set(slug, key);
-      return [...(this.#lists?.get(slug) ?? []), ...this.urisOf(slug).map(topicOf)];
+      return [...(this.#lists?.get(slug) ?? []), ...this.#grantedAt(slug).map(topicOf)];
     });
   }
 
@@ -296,6 +296,15 @@ export class SessionSubscriptions {
     return this.#lists?.get(slug)?.includes(topic) === true;
   }
 
+  /**
+   * @param honoured the topics that the servers will announce.
+   * @returns the lists of servers of which none was promised before.
+   */
+  listsOfNew(honoured: Interests): readonly Topic[] {
+    const fresh = Object.entries(honoured).filter(([slug]) => this.#lists?.has(slug) === false);
+    return fresh.flatMap(([, topics]) => topics.filter(isListTopic));
+  }
+
   /** @param honoured the topics that the servers will announce. @returns whether they have changed. */
   learn(honoured: Interests): boolean {
     const isFirst = this.#listens && !this.#isListeningSaved;
@@ -311,10 +320,13 @@ export class SessionSubscriptions {
     return JSON.stringify([...this.#lists]) !== before;
   }
 
-  /** Those of servers that the endpoint has. */
+  /** Those that the client was granted, of servers that the endpoint has. */
   get uris(): readonly string[] {
-    const { endpoint } = this.#scope;
-    return [...this.#uris].flatMap(([uri, slug]) => (serverOf(endpoint, slug) ? [uri] : []));
+    return this.#scope.endpoint.servers.flatMap(({ slug }) => this.#grantedAt(slug));
+  }
+
+  #grantedAt(slug: string): string[] {
+    return this.urisOf(slug).filter((uri) => !this.#pending.has(uri));
   }
 
   urisOf(slug: string): string[] {
