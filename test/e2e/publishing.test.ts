@@ -107,15 +107,17 @@ describe("four servers of one laptop, by a client's map,", () => {
       expect,
     }) => {
       const client = await connect(kind, `${gateway.url}/${path}`);
-      const tools = await toolsAt(client);
-      for (const name of [
+      const published = [
         "my-everything__echo",
         "my-files__read_text_file",
         "my-memory__read_graph",
         "my-browser__browser_navigate",
-      ]) {
-        expect(tools).toContain(name);
-      }
+      ];
+      // A list does not wait for a server that is still being started.
+      await expect
+        .poll(() => toolsAt(client), { timeout: 20_000 })
+        .toEqual(expect.arrayContaining(published));
+      const tools = await toolsAt(client);
       expect(tools.some((name) => !name.startsWith("my-"))).toBe(true);
       expect(tools.filter((name) => name.includes("remote"))).toEqual([]);
     });

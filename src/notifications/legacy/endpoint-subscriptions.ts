@@ -355,9 +355,12 @@ export class EndpointSubscriptions {
         const { uris } = this.#wanted;
         const interests = this.#wanted.interests();
         const pending = this.#wanted.pending();
+        // Those of which it is told meanwhile are of the next renewal.
+        const hasTold = this.#hasToldOfServers;
+        this.#hasToldOfServers = false;
         const { honoured, accounts } = await this.#interests.replace(interests, pending);
-        const listed = this.#hasToldOfServers ? this.#wanted.listsOfNew(honoured ?? {}) : [];
-        if (honoured !== undefined) this.#hasToldOfServers = false;
+        const listed = hasTold ? this.#wanted.listsOfNew(honoured ?? {}) : [];
+        if (honoured === undefined) this.#hasToldOfServers ||= hasTold;
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         const all = this.#wanted.topics();
         if (honoured === undefined) {

@@ -112,10 +112,9 @@ export class SessionSubscriptions {
    */
   hasOtherServers(): boolean {
     const { version } = this.#scope.endpoint;
-    if (!this.#listens || version === undefined) return false;
-    const before = this.#version;
+    if (!this.#listens || version === undefined || version === this.#version) return false;
     this.#version = version;
-    return before !== undefined && before !== version;
+    return true;
   }
 
   /** Nothing is announced until a fan-out that cannot be reached has promised it. */
@@ -274,6 +273,7 @@ export class SessionSubscriptions {
    */
   listen(isSilent: boolean): void {
     const { endpoint, publisher } = this.#scope;
+    if (!this.#listens) this.#version = endpoint.version;
     this.#listens = true;
     // Where its person publishes servers, the endpoint may have several next.
     const isTold = endpoint.isMerged || isSilent || hasAccounts(endpoint);

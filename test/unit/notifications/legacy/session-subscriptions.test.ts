@@ -797,6 +797,27 @@ describe("at a server that an operator takes away and gives back", () => {
     expect(scene.delivered).toEqual([]);
   });
 
+  test("its lists are announced again when it comes while others are still asked for", async ({
+    expect,
+  }) => {
+    const scene = new Holding(AWAY);
+    await scene.listen();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.gates.replace = promise;
+    for (const endpoint of [
+      { ...AWAY, version: 3 },
+      { ...BACK, version: 4 },
+    ]) {
+      scene.endpoint = endpoint;
+      scene.subscriptions.serversChanged();
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    scene.delivered.length = 0;
+    resolve();
+    await scene.settle();
+    expect(scene.delivered).toEqual(ALL_LISTS);
+  });
+
   test("a subscription can be ended while the server is away", async ({ expect }) => {
     const scene = new Scene(THERE);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
@@ -835,6 +856,21 @@ describe("a life of the session that ends before the client is told of other ser
       await scene.change(scene.endpoint);
       expect(scene.delivered.splice(0)).toEqual(expected);
     }
+  });
+
+  test("is of an earlier version of the gateway, which stored nothing of the kind: the client is told", async ({
+    expect,
+  }) => {
+    const scene = new Scene(VERSIONED);
+    await scene.listen();
+    const { version: _, ...saved } = scene.wanted ?? { uris: [] };
+    scene.wanted = saved;
+    await scene.change({ ...VERSIONED, version: 2 });
+    scene.delivered.length = 0;
+    scene.wanted = saved;
+    scene.revive();
+    await scene.change({ ...VERSIONED, version: 2 });
+    expect(scene.delivered).toEqual(ALL_LISTS);
   });
 
   test("tells a client nothing that did not listen", async ({ expect }) => {
