@@ -110,7 +110,7 @@ export class EndpointSubscriptions {
     return this.#mutex.run(uri, async () => {
       const reply = await this.#subscribe(uri, slug);
       // Another life must know of what the client is told that it was granted, and of nothing else.
-      if (this.#wanted.settle(uri)) this.#save();
+      if (this.#wanted.grant(uri)) this.#save();
       return reply;
     });
   }
@@ -234,7 +234,7 @@ export class EndpointSubscriptions {
     this.#noteServers();
     if (!this.#wanted.listens) return;
     this.#wanted.listen(this.#options.isSilent());
-    if (this.#wanted.hasOtherServers()) this.#tellOfServers();
+    if (this.#wanted.takeServers()) this.#tellOfServers();
     if (this.isWatching) this.#renew(false);
   }
 
@@ -351,7 +351,7 @@ export class EndpointSubscriptions {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
-        if (this.#wanted.hasOtherServers()) this.#tellOfServers();
+        if (this.#wanted.takeServers()) this.#tellOfServers();
         const { uris } = this.#wanted;
         const interests = this.#wanted.interests();
         const pending = this.#wanted.pending();

@@ -106,11 +106,12 @@ export class SessionSubscriptions {
   }
 
   /**
-   * A client that listens is to be told when its endpoint has other servers.
+   * Notes which servers the endpoint has now.
    *
-   * @returns whether it has now. The life of the session in which they have changed may have ended before it was told.
+   * @returns whether the client is to be told: it listens, and was last told of others. The life of the session in
+   *   which they have changed may have ended before it was told.
    */
-  hasOtherServers(): boolean {
+  takeServers(): boolean {
     const { version } = this.#scope.endpoint;
     if (!this.#listens || version === undefined || version === this.#version) return false;
     this.#version = version;
@@ -169,8 +170,8 @@ export class SessionSubscriptions {
     this.#pending.add(uri);
   }
 
-  /** The client is granted the resource, unless it was deleted. @returns whether that is new. */
-  settle(uri: string): boolean {
+  /** The client has the resource, unless it was refused it. @returns whether that is new. */
+  grant(uri: string): boolean {
     return this.#pending.delete(uri);
   }
 
@@ -322,11 +323,17 @@ export class SessionSubscriptions {
 
   /** Those that the client was granted, of servers that the endpoint has. */
   get uris(): readonly string[] {
-    return this.#scope.endpoint.servers.flatMap(({ slug }) => this.#grantedAt(slug));
+    const { endpoint } = this.#scope;
+    return this.#granted.flatMap(([uri, slug]) => (serverOf(endpoint, slug) ? [uri] : []));
+  }
+
+  /** Each with its server. */
+  get #granted(): readonly (readonly [uri: string, slug: string])[] {
+    return [...this.#uris].filter(([uri]) => !this.#pending.has(uri));
   }
 
   #grantedAt(slug: string): string[] {
-    return this.urisOf(slug).filter((uri) => !this.#pending.has(uri));
+    return this.#granted.flatMap(([uri, owner]) => (owner === slug ? [uri] : []));
   }
 
   urisOf(slug: string): string[] {
@@ -348,8 +355,7 @@ export class SessionSubscriptions {
     for (const { slug } of this.#scope.endpoint.servers) {
       topics.set(slug, this.#lists === undefined ? [] : [...LIST_TOPICS]);
     }
-    for (const [uri, slug] of this.#uris)
-      if (!this.#pending.has(uri)) topics.get(slug)?.push(topicOf(uri));
+    for (const [uri, slug] of this.#granted) topics.get(slug)?.push(topicOf(uri));
     for (const topic of this.#asks) topics.get(askOf(topic)?.slug ?? "")?.push(topic);
     const version = this.#versionTopic;
     if (version !== undefined) topics.set(SERVERS_KEY, [version]);
@@ -374,7 +380,7 @@ export class SessionSubscriptions {
 
   save(): SavedWanted {
     return {
-      uris: [...this.#uris].filter(([uri]) => !this.#pending.has(uri)),
+      uris: this.#granted,
       ...(this.#lists !== undefined && { lists: Object.fromEntries(this.#lists) }),
       ...(this.#listens && this.#lists === undefined && { listens: true }),
       ...(this.#version !== undefined && { version: this.#version }),

@@ -584,6 +584,20 @@ class Holding extends Scene {
   /** No unsubscription arrives. */
   isDeaf = false;
 
+  /** A Holding whose client listens. */
+  static async listening(endpoint: Endpoint): Promise<Holding> {
+    const scene = new Holding(endpoint);
+    await scene.listen();
+    return scene;
+  }
+
+  /** Nothing of this kind arrives until the returned function is called. */
+  block(way: keyof Holding["gates"]): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.gates[way] = promise;
+    return resolve;
+  }
+
   override async subscribe(interests: Interests): Promise<Interests> {
     await this.gates.subscribe;
     return this.#hold(interests);
@@ -621,16 +635,14 @@ describe("while the interests of the session are replaced", () => {
   async function replacing(
     act: (scene: Holding) => Promise<unknown>,
   ): Promise<readonly [scene: Holding, answer: unknown]> {
-    const scene = new Holding(VERSIONED);
-    await scene.listen();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    scene.gates.replace = promise;
+    const scene = await Holding.listening(VERSIONED);
+    const release = scene.block("replace");
     scene.subscriptions.serversChanged();
     await vi.advanceTimersByTimeAsync(0);
     const acted = act(scene);
     // What was asked for has been sent by then, if it waits for nothing.
     await vi.advanceTimersByTimeAsync(0);
-    resolve();
+    release();
     await scene.settle();
     return [scene, await acted];
   }
@@ -646,10 +658,8 @@ describe("while the interests of the session are replaced", () => {
   test("a resource that was asked for before stays, and is not taken for one that was granted", async ({
     expect,
   }) => {
-    const scene = new Holding(VERSIONED);
-    await scene.listen();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    scene.gates.subscribe = promise;
+    const scene = await Holding.listening(VERSIONED);
+    const release = scene.block("subscribe");
     const asked = scene.subscriptions.subscribe(A, { uri: "x:" });
     await vi.advanceTimersByTimeAsync(0);
     // It has arrived, and its server has not answered.
@@ -660,7 +670,7 @@ describe("while the interests of the session are replaced", () => {
     expect(replaced?.pending).toEqual({ a: ["uri:x:"] });
     expect(replaced?.interests["a"]).not.toContain("uri:x:");
     expect(scene.held).toContain("uri:x:");
-    resolve();
+    release();
     expect(await asked).toEqual(DONE_AT_A);
     scene.subscriptions.serversChanged();
     await scene.settle();
@@ -672,8 +682,7 @@ describe("while the interests of the session are replaced", () => {
   test("a resource that the fan-out has refused is not named while the client's own session is opened", async ({
     expect,
   }) => {
-    const scene = new Holding(VERSIONED);
-    await scene.listen();
+    const scene = await Holding.listening(VERSIONED);
     scene.canOwn = false;
     scene.honour = ({ a = [] }) => ({ a: a.filter((topic) => topic !== "uri:x:") });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -696,8 +705,7 @@ describe("while the interests of the session are replaced", () => {
   }) => {
     const scene = new Holding(VERSIONED);
     await scene.subscriptions.called(A);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    scene.gates.subscribe = promise;
+    const release = scene.block("subscribe");
     const asked = scene.subscriptions.subscribe(A, { uri: "x:" });
     await vi.advanceTimersByTimeAsync(0);
     scene.isListening = true;
@@ -706,7 +714,7 @@ describe("while the interests of the session are replaced", () => {
     scene.subscriptions.missed("a");
     await vi.advanceTimersByTimeAsync(0);
     expect(scene.delivered).toEqual([]);
-    resolve();
+    release();
     expect(await asked).toEqual(DONE_AT_A);
   });
 
@@ -780,15 +788,13 @@ describe("at a server that an operator takes away and gives back", () => {
   test("its lists are announced when it is back, and again when they are watched", async ({
     expect,
   }) => {
-    const scene = new Holding(AWAY);
-    await scene.listen();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    scene.gates.replace = promise;
+    const scene = await Holding.listening(AWAY);
+    const release = scene.block("replace");
     scene.endpoint = BACK;
     scene.subscriptions.serversChanged();
     await vi.advanceTimersByTimeAsync(0);
     expect(scene.delivered.splice(0)).toEqual(ALL_LISTS);
-    resolve();
+    release();
     await scene.settle();
     expect(scene.delivered.splice(0)).toEqual(ALL_LISTS);
     scene.subscriptions.seen();
@@ -800,10 +806,8 @@ describe("at a server that an operator takes away and gives back", () => {
   test("its lists are announced again when it comes while others are still asked for", async ({
     expect,
   }) => {
-    const scene = new Holding(AWAY);
-    await scene.listen();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    scene.gates.replace = promise;
+    const scene = await Holding.listening(AWAY);
+    const release = scene.block("replace");
     for (const endpoint of [
       { ...AWAY, version: 3 },
       { ...BACK, version: 4 },
@@ -813,7 +817,7 @@ describe("at a server that an operator takes away and gives back", () => {
       await vi.advanceTimersByTimeAsync(0);
     }
     scene.delivered.length = 0;
-    resolve();
+    release();
     await scene.settle();
     expect(scene.delivered).toEqual(ALL_LISTS);
   });
