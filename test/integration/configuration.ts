@@ -26,6 +26,15 @@ export function changeConfiguration(variables: Variables): void {
   forgetConfigs();
 }
 
+/**
+ * The same where an object may live already, whose name the files share: an alarm of the file before wakes it, and it
+ * has the configuration from before the change. All objects live anew.
+ */
+export async function beginWith(variables: Variables): Promise<void> {
+  changeConfiguration(variables);
+  await abortAllDurableObjects();
+}
+
 /** Undoes the changes of the file before, and ends the objects that know them. */
 export async function restoreConfiguration(): Promise<void> {
   if (usual === undefined) return;

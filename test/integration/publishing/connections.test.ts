@@ -8,14 +8,14 @@ import { publishProtocols } from "../../../src/protocol/publishing.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
+import { beginWith } from "../configuration.ts";
 import { type Message, responseIn } from "../event-reader.ts";
 import { costsOf } from "../costs-of.ts";
 import { connectLaptop, type Laptop } from "./laptop.ts";
 import { legacyServer, modernServer, text, type Tool } from "./local-servers.ts";
 
-beforeAll(() => {
-  changeConfiguration({ PUBLISHING: "on" });
+beforeAll(async () => {
+  await beginWith({ PUBLISHING: "on" });
 });
 
 let count = 0;
@@ -57,6 +57,14 @@ function isCall({ method }: Json): boolean {
   return method === "tools/call";
 }
 
+/** Waits until a call has reached its local server. A call that was answered instead shows how. */
+async function reaches(laptop: Laptop, calling: Promise<Message>): Promise<void> {
+  const answered = calling.then((answer) => {
+    throw new Error(`The call was answered: ${JSON.stringify(answer)}`);
+  });
+  await within(Promise.race([laptop.receives(isCall), answered]), "the call");
+}
+
 const connector = (): DurableObjectStub => env.CONNECTORS.getByName("local");
 
 test("a call that runs when the connection breaks ends in one error, and is not repeated", async ({
@@ -66,7 +74,7 @@ test("a call that runs when the connection breaks ends in one error, and is not 
     const [laptop, name] = [await newLaptop(), newName()];
     await within(laptop.publish(name, serverOf({ tools: { silent } })), "a welcome");
     const calling = call(name, "silent");
-    await within(laptop.receives(isCall), "the call");
+    await reaches(laptop, calling);
     laptop.break();
     const { error } = await calling;
     expect(error?.message).toBe(
@@ -155,7 +163,7 @@ test("a restart in mid-call ends the call in one error, and the command dials ag
   const [laptop, name] = [await newLaptop(), newName()];
   await within(laptop.publish(name, modernServer({ tools: { silent, say } })), "a welcome");
   const calling = call(name, "silent");
-  await within(laptop.receives(isCall), "the call");
+  await reaches(laptop, calling);
   await abortAllDurableObjects();
   const { error } = await calling;
   expect(error?.message).toContain(`Upstream "my-${name}"`);
@@ -168,13 +176,13 @@ test("a restart in mid-call ends the call in one error, and the command dials ag
 test("who publishes too much, or in another version, is told", async ({ expect }) => {
   const laptop = await newLaptop();
   const server = modernServer({ tools: {} });
-  const other = await within(laptop.publish(newName(), server, { v: 2 }), "an answer");
+  const other = await within(laptop.offer(newName(), server, { v: 2 }), "an answer");
   expect(other).toMatchObject({ t: "refused", code: "version" });
   const names: string[] = [];
   let refused: unknown;
   for (let n = 0; n < 40 && refused === undefined; n++) {
     const name = newName();
-    const answer = await within(laptop.publish(name, server), "an answer");
+    const answer = await within(laptop.offer(name, server), "an answer");
     if (answer.t === "welcome") names.push(name);
     else refused = answer;
   }

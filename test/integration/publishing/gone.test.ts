@@ -16,7 +16,7 @@ import { publishedKey } from "../../../src/upstream/server-key.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
+import { beginWith } from "../configuration.ts";
 import { responseIn } from "../event-reader.ts";
 import { connectLaptop, type Laptop } from "./laptop.ts";
 import { modernServer, text, type Tool } from "./local-servers.ts";
@@ -24,8 +24,8 @@ import { modernServer, text, type Tool } from "./local-servers.ts";
 const DAY_MS = 86_400_000;
 const SECRET = "reads-my-diary";
 
-beforeAll(() => {
-  changeConfiguration({ PUBLISHING: "on" });
+beforeAll(async () => {
+  await beginWith({ PUBLISHING: "on" });
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -8,7 +8,7 @@ import { ConnectorObject } from "../../../durable-objects/connector-object.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
+import { beginWith } from "../configuration.ts";
 import { EventReader, responseIn } from "../event-reader.ts";
 import { takeOnly } from "../only-server.ts";
 import type { Upstream } from "../upstream.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
     ...{ server: "dual", capabilities: { tools: {} } },
     tools: ["work", "notes.search"].map((name) => ({ name, inputSchema: { type: "object" } })),
   });
-  changeConfiguration({ PUBLISHING: "on" });
+  await beginWith({ PUBLISHING: "on" });
 });
 
 function namesIn(result: Json | undefined): readonly unknown[] {

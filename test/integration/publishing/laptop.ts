@@ -63,8 +63,15 @@ export class Laptop {
     socket.accept();
   }
 
+  /** Offers a server. @throws Error when the gateway refuses it. */
+  async publish(...offer: Parameters<Laptop["offer"]>): Promise<FrameToCommand> {
+    const answer = await this.offer(...offer);
+    if (answer.t === "refused") throw new Error(`Refused: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
   /** Offers a server. @returns the gateway's answer. */
-  async publish(
+  async offer(
     name: string,
     server: LocalServer,
     hello: Partial<Extract<FrameToGateway, { t: "hello" }>> = {},

@@ -8,11 +8,11 @@ import { legacyServer, modernServer, text, type Tool } from "./local-servers.ts"
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
+import { beginWith } from "../configuration.ts";
 import { responseIn } from "../event-reader.ts";
 
-beforeAll(() => {
-  changeConfiguration({ PUBLISHING: "on" });
+beforeAll(async () => {
+  await beginWith({ PUBLISHING: "on" });
 });
 
 const ERAS = [

@@ -4,13 +4,13 @@ import { afterEach, beforeAll, describe, test } from "vitest";
 
 import { within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
+import { beginWith } from "../configuration.ts";
 import { responseIn } from "../event-reader.ts";
 import { connectLaptop, type Laptop } from "./laptop.ts";
 import { legacyServer, modernServer, text, type Tool } from "./local-servers.ts";
 
-beforeAll(() => {
-  changeConfiguration({ PUBLISHING: "on" });
+beforeAll(async () => {
+  await beginWith({ PUBLISHING: "on" });
 });
 
 const laptops: Laptop[] = [];
