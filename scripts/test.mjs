@@ -38,6 +38,8 @@ import { makeScratchFolder } from "./scratch-folder.mjs";
  */
 
 const LONGEST_SHOWN = 10;
+/** Many times what a lane takes. One that hangs is ended, so that what it has said is seen. */
+const LANE_MINUTES = 60;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = makeScratchFolder("edgeway-test-");
@@ -79,7 +81,7 @@ const running = new Set();
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
   process.on(signal, () => {
     for (const child of running) endGroup(child);
-    rmSync(scratch, { recursive: true, force: true });
+    removeScratch();
     process.exit(128 + constants.signals[signal]);
   });
 }
@@ -104,13 +106,18 @@ for (const { isGreen, said, totals } of lanes) {
   if (!isGreen && totals.numFailedTests === 0) failed += 1;
 }
 
-rmSync(scratch, { recursive: true, force: true });
+removeScratch();
 // Once more at the end, since who looks at a long log looks there.
 for (const { totals } of lanes) for (const line of failuresOf(totals)) process.stdout.write(line);
 const times = `${longestOf(lanes)}\n${timesOf(lanes)}`;
 process.stdout.write(`\n${times}\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 // An exit now would lose what the reader of a pipe has not taken yet.
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** What was ended may still write for a moment. */
+function removeScratch() {
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 20 });
+}
 
 /**
  * The first lane is seen as it runs; what the others say is shown when all are done.
@@ -136,7 +143,12 @@ async function runSuites(/** @type {Lane} */ { name, args }, /** @type {number} 
   const said = [];
   child.stdout?.on("data", (chunk) => said.push(chunk));
   child.stderr?.on("data", (chunk) => said.push(chunk));
+  const late = setTimeout(() => {
+    said.push(Buffer.from(`\n✗ ${name} has not ended within ${LANE_MINUTES} minutes.\n`));
+    endGroup(child);
+  }, LANE_MINUTES * 60_000);
   const code = await new Promise((resolve) => child.on("close", resolve));
+  clearTimeout(late);
   running.delete(child);
   const seconds = (performance.now() - startedAt) / 1000;
   return {

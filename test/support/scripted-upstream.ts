@@ -92,6 +92,8 @@ export async function startScriptedUpstreams(
   });
   // Streams stay open in silence.
   server.requestTimeout = 0;
+  // workerd may send a request on an idle connection that is closed at that moment: the call would be lost.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
