@@ -8,9 +8,12 @@ import { afterEach, vi } from "vitest";
 
 import "../../src/index.ts";
 import { restoreConfiguration } from "./configuration.ts";
+import { holdLog, letLogGo } from "./held-log.ts";
 
+holdLog();
 await restoreConfiguration();
 
-afterEach(() => {
+afterEach(({ task }) => {
   vi.useRealTimers();
+  letLogGo(task.result?.state === "fail");
 });
