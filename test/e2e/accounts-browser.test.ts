@@ -35,7 +35,7 @@ class User {
   readonly faults: string[] = [];
   /** The addresses outside this machine that a page asked for. */
   readonly escapes: string[] = [];
-  readonly page: Page;
+  page: Page;
   readonly #gateway: string;
   readonly #eyes: Eyes;
 
@@ -48,8 +48,8 @@ class User {
   static async at(gateway: string, eyes: Eyes = "looks"): Promise<User> {
     // Taller than the pages, so that nothing has to be scrolled to.
     const context = await browser.newContext({ viewport: { width: 1280, height: 1600 } });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
     const user = new User(page, gateway, eyes);
     await context.route(/./, (route) => {
       const { hostname, href } = new URL(route.request().url());
@@ -70,7 +70,12 @@ class User {
     await this.page.getByRole("button", { name: "Approve" }).click();
     await this.page.getByLabel("Owner code", { exact: true }).fill(OWNER_CODE);
     await this.page.getByRole("button", { name: "Sign in", exact: true }).click();
-    return new URL((await back).url()).searchParams;
+    const { searchParams } = new URL((await back).url());
+    // What the browser shows where nobody listens may come late, and would interrupt the next page.
+    const left = this.page;
+    this.page = await left.context().newPage();
+    await left.close();
+    return searchParams;
   }
 
   /** Reads the page of the link, and goes on to the vendor. */
