@@ -58,6 +58,14 @@ beforeAll(async () => {
   });
 });
 
+/** Waits until the page shows this: a look is over when its server's answers have been taken in. */
+function shown(what: string): Promise<string> {
+  return until(async () => {
+    const { text } = await visit("/admin");
+    return text.includes(what) ? text : undefined;
+  }, `"${what}" on /admin`);
+}
+
 describe("when the gateway has started", () => {
   test("each server is looked at once, beside the first answer and not before it", async ({
     expect,
@@ -70,8 +78,7 @@ describe("when the gateway has started", () => {
       );
       return asked.every((count) => count === 1) ? true : undefined;
     }, "a look at each");
-    const { text } = await visit("/admin");
-    expect(text).toContain("4 healthy");
+    const text = await shown("4 healthy");
     expect(text).not.toMatch(/unknown/i);
     expect(text).not.toContain("Being looked at");
     for (const { slug } of all) expect(text).toMatch(new RegExp(`${slug}\\s+Healthy`));
@@ -83,10 +90,10 @@ describe("the list", () => {
   test("has what the configuration and the resources need, and nothing of people", async ({
     expect,
   }) => {
+    await shown(`${twin.slug} Conflict`);
     const { text, html } = await visit("/admin");
     expect(text).toMatch(/Needs you.*bank Secret missing.*NOT_SET is not set/s);
     expect(text).toMatch(/program Configuration.*!! Configuration/s);
-    expect(text).toMatch(new RegExp(`${twin.slug} Conflict`));
     expect(text).toMatch(/Admin 4 to look after/);
     expect(text).not.toContain("People");
     expect(text).not.toContain("Sign-ins");
