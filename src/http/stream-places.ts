@@ -15,7 +15,8 @@ import { rpcError } from "./answers.ts";
 const RETRY_AFTER_SECONDS = 5;
 
 /** GET and POST are counted separately, so that open streams never block calls and answers. */
-const places = { GET: new TimedLeases<undefined>(), POST: new TimedLeases<undefined>() };
+const gets = new TimedLeases<undefined>();
+const posts = new TimedLeases<undefined>();
 
 type StreamLimits = Pick<Limits, "streamsPerPerson" | "streamsPerIsolate">;
 
@@ -33,7 +34,7 @@ export async function inStreamPlace(
 ): Promise<Response> {
   // DELETE makes room, and all other methods are refused later.
   if (method !== "GET" && method !== "POST") return answer();
-  const taken = places[method];
+  const taken = method === "GET" ? gets : posts;
   if (taken.held(person).length >= streamsPerPerson) {
     return refuse(
       429,

@@ -28,7 +28,7 @@ describe("a variable of a module", () => {
 
   test("is refused where it is exported, since it is used elsewhere", () => {
     expect(() => made("export let count = 0;")).toThrow(
-      "module.ts has a variable that is not understood: export let count = 0;",
+      "module.ts has something lasting that is not understood: export let count = 0;",
     );
   });
 });
@@ -40,6 +40,12 @@ describe("what a module makes once", () => {
     ["const seen = new Set<string>();", "remembered(() => new Set"],
   ] as const)("is remembered by each isolate: %s", ([source, part], { expect }) => {
     expect(made(source)).toContain(part);
+  });
+
+  test("is refused in a table, where it would be the same in all isolates", () => {
+    expect(() => made("const places = { GET: new Leases<string>() };")).toThrow(
+      "module.ts has something lasting that is not understood: const places =",
+    );
   });
 
   test.for([
