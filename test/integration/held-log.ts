@@ -1,7 +1,7 @@
 /**
- * The log of the gateway, which only a test that fails shows. The runner would send each line of the console by itself,
- * and wait for the answer at the end of a file: an object that says something then, with a request of its own, is
- * never answered, and the runner never ends.
+ * The log of the gateway, which only a test that fails shows. The test runner would send each line of the console to
+ * its main process, and wait for all answers at the end of a file. A line that a Durable Object says at that moment is
+ * sent with the runner's next message, which never comes: the run would hang.
  */
 
 const LEVELS = ["debug", "error", "info", "log", "warn"] as const;
@@ -9,16 +9,15 @@ const LEVELS = ["debug", "error", "info", "log", "warn"] as const;
 type Say = (...values: unknown[]) => void;
 
 const held: (() => void)[] = [];
-const holders = new WeakSet<Say>();
+const holding = new WeakSet<Console>();
 
-/** A file that shares the isolate of others may find a console that holds already. */
+/** Files that share an isolate share its console, too. */
 export function holdLog(): void {
+  if (holding.has(console)) return;
+  holding.add(console);
   for (const level of LEVELS) {
     const say: Say = console[level];
-    if (holders.has(say)) continue;
-    const hold: Say = (...values) => void held.push(() => say(...values));
-    holders.add(hold);
-    console[level] = hold;
+    console[level] = (...values: unknown[]) => void held.push(() => say(...values));
   }
 }
 
