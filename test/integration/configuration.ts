@@ -27,8 +27,8 @@ export function changeConfiguration(variables: Variables): void {
 }
 
 /**
- * The same where an object may live already, whose name the files share: an alarm of the file before wakes it, and it
- * has the configuration from before the change. All objects live anew.
+ * Changes the configuration where an object of a name that files share may live already: an alarm of the file before
+ * may have woken it, with the configuration from before. All objects live anew.
  */
 export async function beginWith(variables: Variables): Promise<void> {
   changeConfiguration(variables);

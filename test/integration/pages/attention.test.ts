@@ -58,11 +58,11 @@ beforeAll(async () => {
   });
 });
 
-/** Waits until the page shows this: a look is over when its server's answers have been taken in. */
-function shown(what: string): Promise<string> {
+/** Waits until /admin shows this: a look is over when its server's answers have been taken in. */
+function adminShowing(what: string): Promise<Page> {
   return until(async () => {
-    const { text } = await visit("/admin");
-    return text.includes(what) ? text : undefined;
+    const page = await visit("/admin");
+    return page.text.includes(what) ? page : undefined;
   }, `"${what}" on /admin`);
 }
 
@@ -78,7 +78,7 @@ describe("when the gateway has started", () => {
       );
       return asked.every((count) => count === 1) ? true : undefined;
     }, "a look at each");
-    const text = await shown("4 healthy");
+    const { text } = await adminShowing("4 healthy");
     expect(text).not.toMatch(/unknown/i);
     expect(text).not.toContain("Being looked at");
     for (const { slug } of all) expect(text).toMatch(new RegExp(`${slug}\\s+Healthy`));
@@ -90,8 +90,7 @@ describe("the list", () => {
   test("has what the configuration and the resources need, and nothing of people", async ({
     expect,
   }) => {
-    await shown(`${twin.slug} Conflict`);
-    const { text, html } = await visit("/admin");
+    const { text, html } = await adminShowing(`${twin.slug} Conflict`);
     expect(text).toMatch(/Needs you.*bank Secret missing.*NOT_SET is not set/s);
     expect(text).toMatch(/program Configuration.*!! Configuration/s);
     expect(text).toMatch(/Admin 4 to look after/);

@@ -6,12 +6,12 @@
 const VARIABLE = /^let (\w+)(?:: [^=\n]+?)?(?: = ([^;\n]+))?;$/gm;
 const KEPT =
   /^((?:export )?const (?!\w+: Readonly)(\w+)[^=;]* =\s*)(new (\w+)(?:<[^;]*?>)?\(([^;]*)\));$/gm;
-/** A table of what a module keeps: each of them would be the same in all isolates. */
-const TABLE = /^(?:export )?const \w+ = \{[^\n]*\bnew (?!(?:Map|Set)\()\w+.*/m;
+/** Something kept in a table, where `KEPT` does not find it: all isolates would share it. */
+const TABLE = /^(?:export )?const \w+ = \{[^;]*\bnew [A-Z].*/m;
 /** What is never changed after it was made. */
 const CONSTANT = /^(?:TextEncoder|TextDecoder|RegExp|URLPattern)$/;
 
-/** @throws Error for what lasts and is written in another way. */
+/** @throws Error for a variable that is written in another way. */
 export function withMemory(source: string, file: string): string {
   const variables: string[] = [];
   let text = source.replace(VARIABLE, (_, name: string, value = "undefined") => {
@@ -19,7 +19,7 @@ export function withMemory(source: string, file: string): string {
     return `const ${name} = remembered(() => ({ value: ${value} }));`;
   });
   const other = /^(?:export )?(?:let|var) .*/m.exec(text) ?? TABLE.exec(text);
-  if (other !== null) throw new Error(`${file} has something lasting that is not understood: ${other[0]}`);
+  if (other !== null) throw new Error(`${file} has a variable that is not understood: ${other[0]}`);
   for (const name of variables) {
     const uses = new RegExp(String.raw`(?<!const |[\w$./-])${name}(?![\w$:-])`, "g");
     text = text.replace(uses, `${name}.value`);
