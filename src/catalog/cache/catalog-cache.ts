@@ -291,7 +291,7 @@ export class CatalogCache {
     if (before.facts === undefined) this.#entries.makeRoom();
     if (!isOther && isWorthSaving(before, entry)) this.#entries.save(entry);
     if (before.outage !== undefined) this.#hurry();
-    this.#announce(entry, before, changed, reading.brings);
+    this.#announce(entry, before, changed, reading);
   }
 
   /** Announces what clients do not know: changes that the server did not announce, and a recovery. */
@@ -299,14 +299,18 @@ export class CatalogCache {
     entry: CatalogEntry,
     before: CatalogEntry,
     changed: ReadonlySet<ListTopic>,
-    announced: readonly ListTopic[],
+    { brings, missed }: CatalogReading,
   ): void {
-    const isKnown = (topic: ListTopic): boolean => announced.includes(topic) && !before.servedStale;
+    const isKnown = (topic: ListTopic): boolean => brings.includes(topic) && !before.servedStale;
     const found = before.facts === undefined ? [] : [...changed].filter((each) => !isKnown(each));
     // Clients of other kinds receive the announcement as well, so their catalogs become outdated.
     if (found.length > 0) this.#entries.outdate(found, entry);
     const isRecovered = before.servedTrouble || (before.outage?.failures ?? 0) > 0;
-    this.#announcer.announce(isRecovered ? LIST_TOPICS : found);
+    const told = isRecovered ? LIST_TOPICS : found;
+    // Who was given the stale catalog is told of what this reading missed by one that includes it.
+    const isLeft = [...missed].some((topic) => !told.includes(topic));
+    entry.servedStale = before.servedStale && isLeft;
+    this.#announcer.announce(told);
   }
 
   #failedWith(entry: CatalogEntry, error: unknown): void {

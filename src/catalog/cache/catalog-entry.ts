@@ -59,7 +59,10 @@ export interface CatalogEntry extends StoredCatalog {
   refresh: Refresh | undefined;
   /** A caller received no catalog, or that of an outage: the next one is announced. */
   servedTrouble: boolean;
-  /** A caller received the stale catalog while a newer one was being read: its changes are announced. */
+  /**
+   * A caller received the stale catalog while a newer one was being read: its changes are announced, those included
+   * that came while it was read.
+   */
   servedStale: boolean;
   /** The server's behaviour contradicted the catalog. */
   isDoubted: boolean;
@@ -262,9 +265,13 @@ export function isLookDue(
 /** The pause before the missing lists of an available server are read again without a request. */
 const FAULT_PAUSE_MS = 60_000;
 
-/** @returns the time of the next attempt without a request; `undefined` for a healthy server. */
-export function retryAt({ outage, facts, readAt }: CatalogEntry): number | undefined {
+/**
+ * @returns the time of the next attempt without a request; `undefined` for a healthy server, unless a caller still
+ *   waits to hear what has changed in it.
+ */
+export function retryAt({ outage, facts, readAt, servedStale }: CatalogEntry): number | undefined {
   if (outage !== undefined) return outage.retryAt;
+  if (servedStale) return readAt;
   return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;
 }
 

@@ -114,6 +114,7 @@ export class AccountHolder extends Actor {
   }
 
   async #connectOnce(): Promise<boolean> {
+    const begunAt = this.world.scheduler.now;
     const attempt = { slug: this.#slug, origin: ORIGIN, person: this.name };
     const begun = await this.#vault.begin(attempt);
     if (begun.kind !== "redirect") throw new Error(JSON.stringify(begun));
@@ -123,7 +124,7 @@ export class AccountHolder extends Actor {
     const cookies = { [cookie.name]: cookie.value };
     const { kind } = await this.#vault.finish({ ...attempt, query, cookies });
     this.note(`connecting: ${kind}`);
-    if (kind === "connected") this.#vendor.ended(this.name, true);
+    if (kind === "connected") this.#vendor.ended(this.name, begunAt);
     return kind === "connected";
   }
 

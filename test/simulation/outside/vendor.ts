@@ -34,6 +34,8 @@ interface Token {
 
 export interface Grant {
   readonly person: string;
+  /** In milliseconds since 1970. */
+  readonly begunAt: number;
   isRevoked: boolean;
   newest: number;
   /** The newest refresh token that was used. */
@@ -88,12 +90,16 @@ export class Vendor extends Actor {
     return this.#tokens.get(accessToken.replace(/^Bearer access/, "refresh"))?.grant;
   }
 
-  /** The person has ended, or replaced, what they had connected. */
-  ended(person: string, isReplaced = false): void {
-    const grants = new Set([...this.#tokens.values()].map(({ grant }) => grant));
-    const own = [...grants].filter((grant) => grant.person === person);
-    for (const grant of isReplaced ? own.slice(0, -1) : own)
-      grant.endedAt ??= this.world.scheduler.now;
+  /**
+   * The person has ended, or replaced, what they had connected.
+   *
+   * @param before when they began to connect what takes its place, in milliseconds since 1970: what is granted later
+   *   may be this, or what an attempt before had asked for in vain.
+   */
+  ended(person: string, before = Infinity): void {
+    for (const { grant } of this.#tokens.values()) {
+      if (grant.person === person && grant.begunAt < before) grant.endedAt ??= this.now;
+    }
   }
 
   get now(): number {
@@ -112,7 +118,7 @@ export class Vendor extends Actor {
       return new IsolateResponse(null, { status: 503 });
     const code = form.get("code");
     if (code !== null) {
-      const grant = { person: code, isRevoked: false, newest: -1, used: -1 };
+      const grant = { person: code, begunAt: this.now, isRevoked: false, newest: -1, used: -1 };
       return this.#issue(grant);
     }
     return this.#refresh(form.get("refresh_token") ?? "");

@@ -71,6 +71,54 @@ describe("a change that the cache finds", () => {
     },
   );
 
+  test("was missed by a reading, when somebody had been given the list of before: is read for that", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      scene.isWanted = true;
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["prompts"]);
+      scene.server = undefined;
+      await ask(cache, { waitMs: 0 });
+      cache.outdated(["tools"]);
+      expect(short(await ask(cache, { waitMs: 0 }))).toBe("a");
+      scene.attempts[1]?.answer(catalogOf(BEFORE), 60_000);
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([]);
+      expect(cache.dueAt).toBeLessThanOrEqual(scene.now);
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      cache.wake();
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([["tools"]]);
+      expect(cache.dueAt).toBeUndefined();
+    });
+  });
+
+  test("of before the one that a reading misses is announced, and is the last to be", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      scene.isWanted = true;
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["tools"]);
+      scene.server = undefined;
+      expect(short(await ask(cache, { waitMs: 0 }))).toBe("a");
+      cache.outdated(["tools"]);
+      scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([["tools"]]);
+      expect(cache.dueAt).toBeUndefined();
+      // Whoever reads because of that has the newest.
+      serves(scene, catalogOf({ ...BEFORE, tools: ["c"] }), 60_000);
+      expect(short(await ask(cache))).toBe("c");
+      expect(scene.announced).toEqual([["tools"]]);
+    });
+  });
+
   test("has the catalogs of other clients read again, and is announced once", async ({
     expect,
   }) => {
