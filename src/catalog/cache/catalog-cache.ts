@@ -40,6 +40,7 @@ import {
   hurried,
   isDoubted,
   isOverdue,
+  isRetryDue,
   isWorthSaving,
   newestOf,
   type Refresh,
@@ -171,8 +172,7 @@ export class CatalogCache {
     for (const entry of this.#failed()) this.#refreshIfDue(entry);
     const now = this.#parts.now();
     for (const entry of this.#entries.all()) {
-      const isDue = entry.outage === undefined && (retryAt(entry) ?? Infinity) <= now;
-      if (isDue) this.#refreshIfDue(entry);
+      if (isRetryDue(entry, now)) this.#refreshIfDue(entry);
     }
   }
 

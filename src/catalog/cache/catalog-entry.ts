@@ -146,6 +146,9 @@ function factsOf({ catalog, ttlMs, found }: ReadCatalog, changedAt: number): Fac
   };
 }
 
+/** The pause before the missing lists of an available server are read again without a request. */
+const FAULT_PAUSE_MS = 60_000;
+
 /** Even while the server announces changes, its lists are read again after this time. */
 const COVERED_MS = 10 * 60_000;
 /** The upper limit for a server's `ttlMs`. */
@@ -171,7 +174,10 @@ export function stateOf(
   if (isDoubted || outdated.length > 0 || age < 0) return stale;
   const { ttlMs = defaultMs, topics, fault } = facts;
   // A list that the server did not return is read again, whatever the TTL of the others.
-  const lifeMs = Math.min(ttlMs, fault === undefined ? MAX_FRESH_MS : defaultMs);
+  const lifeMs = Math.min(
+    ttlMs,
+    fault === undefined ? MAX_FRESH_MS : Math.min(defaultMs, FAULT_PAUSE_MS),
+  );
   const isCovered =
     fault === undefined &&
     topics.length > 0 &&
@@ -262,8 +268,8 @@ export function isLookDue(
   return Math.abs(now - outage.failedAt) >= Math.min(ageMs, FAILED_AGE_MS);
 }
 
-/** The pause before the missing lists of an available server are read again without a request. */
-const FAULT_PAUSE_MS = 60_000;
+/** The pause before a list is read again whose last reading missed a change: some servers report one at each reading. */
+const MISSED_PAUSE_MS = 5000;
 
 /**
  * @returns the time of the next attempt without a request; `undefined` for a healthy server, unless a caller still
@@ -271,8 +277,14 @@ const FAULT_PAUSE_MS = 60_000;
  */
 export function retryAt({ outage, facts, readAt, servedStale }: CatalogEntry): number | undefined {
   if (outage !== undefined) return outage.retryAt;
-  if (servedStale) return readAt;
+  if (servedStale) return readAt + MISSED_PAUSE_MS;
   return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;
+}
+
+/** Whether an available server is read again without a request. A clock that was set back delays nobody for long. */
+export function isRetryDue(entry: CatalogEntry, now: number): boolean {
+  const at = retryAt(entry);
+  return entry.outage === undefined && at !== undefined && (now >= at || now < entry.readAt);
 }
 
 export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "changedAt" | "counts">;

@@ -72,9 +72,9 @@ export class Publisher {
     const { wanted } = this.#options;
     for (const list of outdated) this.#outdated.add(list);
     for (const topic of topics) {
-      if (!wanted.has(topic)) continue;
+      // A branch that asks for a list before this is sent may have read it as it was before.
       if (isListTopic(topic)) this.#dueLists.add(topic);
-      else this.#due.add(topic);
+      else if (wanted.has(topic)) this.#due.add(topic);
     }
     this.#wake();
   }

@@ -71,30 +71,36 @@ describe("a change that the cache finds", () => {
     },
   );
 
-  test("was missed by a reading, when somebody had been given the list of before: is read for that", async ({
-    expect,
-  }) => {
-    await withScene(async (scene) => {
-      const cache = scene.cache();
-      scene.isWanted = true;
-      serves(scene, catalogOf(BEFORE), 60_000);
-      await ask(cache);
-      cache.outdated(["prompts"]);
-      scene.server = undefined;
-      await ask(cache, { waitMs: 0 });
-      cache.outdated(["tools"]);
-      expect(short(await ask(cache, { waitMs: 0 }))).toBe("a");
-      scene.attempts[1]?.answer(catalogOf(BEFORE), 60_000);
-      await Promise.all(scene.kept);
-      expect(scene.announced).toEqual([]);
-      expect(cache.dueAt).toBeLessThanOrEqual(scene.now);
-      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
-      cache.wake();
-      await Promise.all(scene.kept);
-      expect(scene.announced).toEqual([["tools"]]);
-      expect(cache.dueAt).toBeUndefined();
-    });
-  });
+  test.for([
+    { when: "after a pause", away: 5000 },
+    { when: "by a clock that was set back", away: -3_600_000 },
+  ])(
+    "was missed by a reading, after somebody was given the list of before: is read $when",
+    async ({ away }, { expect }) => {
+      await withScene(async (scene) => {
+        const cache = scene.cache();
+        scene.isWanted = true;
+        serves(scene, catalogOf(BEFORE), 60_000);
+        await ask(cache);
+        cache.outdated(["prompts"]);
+        scene.server = undefined;
+        await ask(cache, { waitMs: 0 });
+        cache.outdated(["tools"]);
+        expect(short(await ask(cache, { waitMs: 0 }))).toBe("a");
+        scene.attempts[1]?.answer(catalogOf(BEFORE), 60_000);
+        await Promise.all(scene.kept);
+        expect([scene.announced, cache.dueAt]).toEqual([[], scene.now + 5000]);
+        cache.wake();
+        expect(scene.attempts).toHaveLength(2);
+        scene.now += away;
+        serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+        cache.wake();
+        await Promise.all(scene.kept);
+        expect(scene.announced).toEqual([["tools"]]);
+        expect(cache.dueAt).toBeUndefined();
+      });
+    },
+  );
 
   test("of before the one that a reading misses is announced, and is the last to be", async ({
     expect,

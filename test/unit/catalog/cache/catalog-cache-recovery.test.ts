@@ -121,29 +121,33 @@ describe("a server that does not return one of its lists", () => {
     });
   });
 
-  test("is asked again while clients are subscribed, and the list is announced", async ({
-    expect,
-  }) => {
-    await withScene(async (scene) => {
-      const cache = scene.cache();
-      serves(scene, partly);
-      for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
-      await ask(cache);
-      expect(cache.dueAt).toBeUndefined();
-      scene.isWanted = true;
-      expect(cache.dueAt).toBe(START + 60_000);
-      scene.now += 59_999;
-      cache.wake();
-      expect(scene.attempts).toHaveLength(1);
-      scene.now += 1;
-      serves(scene, catalogOf({ tools: ["one"], resources: ["r:1"] }));
-      cache.wake();
-      await Promise.all(scene.kept);
-      expect(scene.announced).toEqual([["resources"]]);
-      expect(cache.condition().state).toBe("healthy");
-      expect(cache.dueAt).toBeUndefined();
-    });
-  });
+  test.for([{ freshSeconds: 10 }, { freshSeconds: 300 }])(
+    "is asked again while clients are subscribed, and the list is announced, with lists that are good for $freshSeconds s",
+    async ({ freshSeconds }, { expect }) => {
+      await withScene(
+        async (scene) => {
+          const cache = scene.cache();
+          serves(scene, partly);
+          for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
+          await ask(cache);
+          expect(cache.dueAt).toBeUndefined();
+          scene.isWanted = true;
+          expect(cache.dueAt).toBe(START + 60_000);
+          scene.now += 59_999;
+          cache.wake();
+          expect(scene.attempts).toHaveLength(1);
+          scene.now += 1;
+          serves(scene, catalogOf({ tools: ["one"], resources: ["r:1"] }));
+          cache.wake();
+          await Promise.all(scene.kept);
+          expect(scene.announced).toEqual([["resources"]]);
+          expect(cache.condition().state).toBe("healthy");
+          expect(cache.dueAt).toBeUndefined();
+        },
+        { catalogFreshSeconds: freshSeconds },
+      );
+    },
+  );
 
   test("announces that it does again, though nothing in it has changed", async ({ expect }) => {
     await withScene(async (scene) => {

@@ -134,6 +134,22 @@ describe("a publisher", () => {
     ]);
   });
 
+  test("publishes a list to a branch that begins to want it before it is reported", async ({
+    expect,
+  }) => {
+    const { publisher, published, outdated, wants } = new Fixture({ prompts: [0] });
+    publisher.announce(["prompts"], ["prompts"]);
+    publisher.announce(["tools"], ["tools"]);
+    wants.set("tools", new Set([1]));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(outdated).toEqual([["prompts"], ["tools"]]);
+    expect(published.map(({ branch, topics }) => [branch, ...topics])).toEqual([
+      [0, "prompts"],
+      [1, "tools"],
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("reports an outdated list that no branch wants, once in a while", async ({ expect }) => {
     const { publisher, outdated, published } = new Fixture({});
     for (let n = 0; n < 10; n++) publisher.announce(["tools"], ["tools", "prompts"]);
