@@ -71,10 +71,10 @@ export class Registrations {
   async #register(request: RegistrationRequest): Promise<RegistrationResult> {
     const { rows, seal, register } = this.#options;
     const { redirectUri } = request.facts;
-    const failed = rows.failure(redirectUri);
-    if (failed !== undefined) return { kind: "failed", trouble: failed };
     const known = request.isAnew ? undefined : await this.#known(redirectUri);
     if (known !== undefined) return { kind: "registered", client: known };
+    const failed = rows.failure(redirectUri);
+    if (failed !== undefined) return { kind: "failed", trouble: failed };
     await seal.ready();
     const outcome = await register(request);
     if (outcome.kind === "failed") rows.fail(redirectUri, outcome.trouble);

@@ -96,6 +96,19 @@ describe("the registrations at an issuer", () => {
       expect(await at.id(true)).toBe("client-3");
     }));
 
+  test("the one that is there is used after one in its place failed", ({ expect }) =>
+    withSql(async (fixture) => {
+      const at = new Issuer(fixture);
+      expect(await at.id()).toBe("client-1");
+      at.failure = { kind: "failed", trouble: "registration-refused" };
+      expect(await at.id(true)).toBe("registration-refused");
+      expect([await at.id(), await at.id(true), at.asked]).toEqual([
+        "client-1",
+        "registration-refused",
+        2,
+      ]);
+    }));
+
   test("is made anew within the last day of its secret", ({ expect }) =>
     withSql(async (fixture) => {
       const at = new Issuer(fixture, 30 * DAY);
