@@ -307,7 +307,7 @@ export class CatalogCache {
     if (found.length > 0) this.#entries.outdate(found, entry);
     const isRecovered = before.servedTrouble || (before.outage?.failures ?? 0) > 0;
     const told = isRecovered ? LIST_TOPICS : found;
-    // Who was given the stale catalog is told of what this reading missed by one that includes it.
+    // A caller that was given the stale catalog is told of what this reading missed when the next one includes it.
     const isLeft = [...missed].some((topic) => !told.includes(topic));
     entry.servedStale = before.servedStale && isLeft;
     this.#announcer.announce(told);

@@ -35,7 +35,7 @@ interface Token {
 export interface Grant {
   readonly person: string;
   /** In milliseconds since 1970. */
-  readonly begunAt: number;
+  readonly grantedAt: number;
   isRevoked: boolean;
   newest: number;
   /** The newest refresh token that was used. */
@@ -98,7 +98,7 @@ export class Vendor extends Actor {
    */
   ended(person: string, before = Infinity): void {
     for (const { grant } of this.#tokens.values()) {
-      if (grant.person === person && grant.begunAt < before) grant.endedAt ??= this.now;
+      if (grant.person === person && grant.grantedAt < before) grant.endedAt ??= this.now;
     }
   }
 
@@ -118,7 +118,7 @@ export class Vendor extends Actor {
       return new IsolateResponse(null, { status: 503 });
     const code = form.get("code");
     if (code !== null) {
-      const grant = { person: code, begunAt: this.now, isRevoked: false, newest: -1, used: -1 };
+      const grant = { person: code, grantedAt: this.now, isRevoked: false, newest: -1, used: -1 };
       return this.#issue(grant);
     }
     return this.#refresh(form.get("refresh_token") ?? "");

@@ -72,11 +72,11 @@ describe("a change that the cache finds", () => {
   );
 
   test.for([
-    { when: "after a pause", away: 5000 },
-    { when: "by a clock that was set back", away: -3_600_000 },
+    { when: "after a pause", passedMs: 5000 },
+    { when: "by a clock that was set back", passedMs: -3_600_000 },
   ])(
     "was missed by a reading, after somebody was given the list of before: is read $when",
-    async ({ away }, { expect }) => {
+    async ({ passedMs }, { expect }) => {
       await withScene(async (scene) => {
         const cache = scene.cache();
         scene.isWanted = true;
@@ -92,7 +92,7 @@ describe("a change that the cache finds", () => {
         expect([scene.announced, cache.dueAt]).toEqual([[], scene.now + 5000]);
         cache.wake();
         expect(scene.attempts).toHaveLength(2);
-        scene.now += away;
+        scene.now += passedMs;
         serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
         cache.wake();
         await Promise.all(scene.kept);
@@ -102,7 +102,7 @@ describe("a change that the cache finds", () => {
     },
   );
 
-  test("of before the one that a reading misses is announced, and is the last to be", async ({
+  test("in a reading that missed the next one is announced, and the server is not read again for that", async ({
     expect,
   }) => {
     await withScene(async (scene) => {
