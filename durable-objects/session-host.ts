@@ -47,6 +47,8 @@ export class SessionHost {
   readonly #publishing: SessionPublishing;
   #keeping: number | null = null;
   #wired: WiredSession | undefined;
+  /** An earlier life may have left calls open. */
+  #isRevivalDue: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
@@ -55,6 +57,7 @@ export class SessionHost {
     this.limits = this.#followed.config?.limits ?? defaultLimits();
     this.#clock = new AlarmClock(ctx);
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
+    this.#isRevivalDue = this.#store.isSaved;
     const onPublished = (): void => this.#published();
     const { config } = this.#followed;
     this.#publishing = new SessionPublishing(env, config, this.#store, onPublished);
@@ -78,12 +81,13 @@ export class SessionHost {
     });
   }
 
-  /** @param found called when the stored session is there, if there is one. */
-  begin(found: () => void): void {
+  /** @param findReaders called when the stored session is there, if there is one, and before it sends anything. */
+  begin(findReaders: () => void): void {
     this.#followed.begin(
       () => {
         this.#wire();
-        found();
+        findReaders();
+        this.#revive();
         // A reader that went while the object slept is not found, and so leaves nobody.
         this.#scheduleAlarm();
       },
@@ -100,6 +104,11 @@ export class SessionHost {
   /** `undefined` before the session begins, after its end, and while its endpoint has no server. */
   get session(): Session | undefined {
     return this.#wired?.session;
+  }
+
+  /** True from the session's beginning to its end, also while its endpoint has no server. */
+  get isThere(): boolean {
+    return this.#store.known !== undefined;
   }
 
   /**
@@ -186,6 +195,7 @@ export class SessionHost {
   /** Does what is due, after the alarm has fired. */
   async wake(): Promise<void> {
     this.#clock.fired();
+    if (this.#isUnasked) await this.#followed.follow();
     this.#accounts.retry();
     const sent = this.#activity?.flush();
     if ((this.#endsAt ?? Infinity) <= Date.now()) await this.end();
@@ -206,20 +216,34 @@ export class SessionHost {
   /** An operator has changed the servers. */
   #configured(config: Config): void {
     const wired = this.#wired;
-    if (wired === undefined) this.#wire();
+    if (wired === undefined) this.#wireLate();
     else if (!wired.configured(config)) {
       // Its endpoint has no server any more. What is stored stays for when it has one again.
       this.#wired = undefined;
       this.#keep(false);
-      this.#ctx.waitUntil(wired.session.close());
+      this.#ctx.waitUntil(wired.session.serversGone());
     }
   }
 
   /** The person publishes other servers. */
   #published(): void {
     // The endpoint may have had no server.
-    if (this.#wired === undefined) this.#wire();
+    if (this.#wired === undefined) this.#wireLate();
     else this.#wired.subscriptions()?.publishedChanged();
+  }
+
+  /** The endpoint has a server again, or it was not known yet whether it has one. */
+  #wireLate(): void {
+    this.#wire();
+    this.#revive();
+    this.#scheduleAlarm();
+  }
+
+  /** Once in a life: a call that has begun in this one is not taken up. */
+  #revive(): void {
+    if (!this.#isRevivalDue || this.session === undefined) return;
+    this.#isRevivalDue = false;
+    this.session.revive();
   }
 
   #wire(): void {
@@ -276,6 +300,13 @@ export class SessionHost {
     if (this.#store.known !== undefined && !this.#store.isSaved) return;
     this.#clock.noLaterThan(this.#endsAt);
     this.#clock.noLaterThan(this.#pausesAt);
+    if (this.#isUnasked) this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
+  }
+
+  /** Nobody could be asked yet what operators have added, so calls of an earlier life may wait. */
+  get #isUnasked(): boolean {
+    const isWaiting = this.#isRevivalDue && this.session === undefined && this.isThere;
+    return isWaiting && this.#followed.config?.added === undefined;
   }
 
   get #isGone(): boolean {

@@ -24,8 +24,6 @@ import { SessionHost } from "./session-host.ts";
 import { SessionReaders } from "./session-readers.ts";
 import { tracerHere } from "./tracing.ts";
 
-const UNKNOWN: WrittenOutcome = { kind: "unknown" };
-
 export class SessionObject extends DurableObject<Env> {
   readonly #host: SessionHost;
   readonly #readers: SessionReaders;
@@ -38,16 +36,13 @@ export class SessionObject extends DurableObject<Env> {
     this.#host = host;
     this.#readers = new SessionReaders(ctx, host.limits.windowBytes);
     this.#streamOpens = new TokenBucket(host.limits.streamOpensPerMinute);
-    host.begin(() => {
-      this.#readers.find(host.session, host.log);
-      host.session?.revive();
-    });
+    host.begin(() => this.#readers.find(host.session, host.log));
   }
 
   async receive(claims: string, body: string, arrival: MessageArrival = {}): Promise<Received> {
     await this.#host.follow();
     const session = this.#host.use(readClaims(claims));
-    if (session === undefined) return UNKNOWN;
+    if (session === undefined) return this.#refused;
     const value = parseLossless(body);
     const messages = parseMessages(value) ?? [];
     const isBatch = Array.isArray(value);
@@ -70,12 +65,19 @@ export class SessionObject extends DurableObject<Env> {
     return following.then(() => this.#open(request));
   }
 
+  /** The answer where there is no session, or none of its endpoint's servers is known. */
+  get #refused(): WrittenOutcome {
+    if (!this.#host.isThere) return { kind: "unknown" };
+    const message = "No server of this session's endpoint can be served right now; try again later";
+    return writeOutcome(refuseRequest(503, ErrorCode.Transport, message));
+  }
+
   #open(request: Request): Response {
     if (request.signal.aborted) return new Response(null, { status: 499 });
     const { claims, lastEventId, openedAt: returning } = readStreamRequest(request);
     const isNew = lastEventId === undefined;
     const session = this.#host.use(claims, isNew);
-    if (session === undefined) return Response.json(UNKNOWN);
+    if (session === undefined) return Response.json(this.#refused);
     if (!this.#streamOpens.take()) {
       const message = "This session opens streams too often; wait a minute";
       return Response.json(writeOutcome(refuseRequest(429, ErrorCode.Transport, message)));
@@ -104,7 +106,11 @@ export class SessionObject extends DurableObject<Env> {
 
   /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
   async receiveWatched(claims: string, watched: string): Promise<void> {
-    await this.#host.use(readClaims(claims))?.receiveWatched(parseLossless(watched) as Watched);
+    const session = this.#host.use(readClaims(claims));
+    // The watch tries again.
+    if (session === undefined && this.#host.isThere)
+      throw new Error("Its servers are not known yet");
+    await session?.receiveWatched(parseLossless(watched) as Watched);
   }
 
   /** Such a watch found that a server no longer knows its session. */
@@ -130,7 +136,8 @@ export class SessionObject extends DurableObject<Env> {
   /** Deletes the session. @returns `false` when it no longer existed. */
   async close(claims: string): Promise<boolean> {
     const read = readClaims(claims);
-    if (this.#host.use(read) === undefined) return false;
+    this.#host.use(read);
+    if (!this.#host.isThere) return false;
     await this.#host.end(read.expiresAt * 1000);
     return true;
   }

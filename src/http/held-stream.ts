@@ -154,8 +154,8 @@ class HeldStream {
           if (signal.aborted) this.#source.close();
           return true;
         }
-        const isTooMany = outcome.kind === "body" && outcome.status === 429;
-        if (!isTooMany) return false;
+        const isPassing = outcome.kind === "body" && [429, 503].includes(outcome.status);
+        if (!isPassing) return false;
       } catch {
         // The object is restarting.
       }

@@ -20,8 +20,13 @@ import { isOfModernEraAlone } from "../protocol/methods.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { refuseRequest, type RefusedRequest } from "./session-outcome.ts";
 
-/** The reason of a call that ends because its stream has no room left. */
-export class LogFull extends Error {
+/** The reason of a call that ends early, and whose answer is an error with this message. */
+export class EndedEarly extends Error {
+  override readonly name: string = "EndedEarly";
+}
+
+/** The call's stream has no room left. */
+export class LogFull extends EndedEarly {
   override readonly name = "LogFull";
 
   constructor() {
@@ -55,6 +60,8 @@ const MAX_ID_CHARS = 1024;
 export class Calls {
   /** By the keys of their ids. */
   readonly #inFlight = new Map<string, AbortController>();
+  /** Each resolves when its requests were answered. */
+  readonly #answering = new Set<Promise<void>>();
   readonly #maxInFlight: number;
   readonly #onBusy: (isBusy: boolean) => void;
 
@@ -109,12 +116,18 @@ export class Calls {
     peerFor: (request: JsonRpcRequest) => Peer,
     answer: (body: JsonRpcResponse) => Promise<void>,
   ): Promise<void> {
-    await Promise.all(
-      requests.map(async (request) => {
-        const reply = await this.#run(dispatch, request, peerFor);
-        if (reply !== undefined) await answer(respond(request.id, reply));
-      }),
-    );
+    const answered = requests.map(async (request) => {
+      const reply = await this.#run(dispatch, request, peerFor);
+      if (reply !== undefined) await answer(respond(request.id, reply));
+    });
+    await this.answering(Promise.all(answered).then(() => undefined));
+  }
+
+  /** @param answered resolves when requests were answered, for which `cancelAll` waits. */
+  answering(answered: Promise<void>): Promise<void> {
+    const noted = answered.finally(() => this.#answering.delete(noted));
+    this.#answering.add(noted);
+    return noted;
   }
 
   /** @returns `undefined` for a request that was cancelled: it gets no answer. */
@@ -143,8 +156,10 @@ export class Calls {
     this.#inFlight.get(idKey(id))?.abort(why);
   }
 
-  cancelAll(why: Error): void {
+  /** @returns when all were answered that get an answer. */
+  async cancelAll(why: Error): Promise<void> {
     for (const controller of this.#inFlight.values()) controller.abort(why);
+    await Promise.allSettled(this.#answering);
   }
 
   async #track(
@@ -159,7 +174,7 @@ export class Calls {
       return await start(controller.signal);
     } catch (error) {
       const reason: unknown = controller.signal.reason;
-      if (reason instanceof LogFull) return errorReply(ErrorCode.InternalError, reason.message);
+      if (reason instanceof EndedEarly) return errorReply(ErrorCode.InternalError, reason.message);
       if (controller.signal.aborted) return undefined;
       throw error;
     } finally {

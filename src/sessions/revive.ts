@@ -19,7 +19,7 @@ const READ_CHARS = 1024 * 1024;
 export function revive(core: Core): void {
   deliverKeptAnswers(core);
   for (const meta of [...core.log.streams()]) {
-    if (meta.id.kind === "post" && !meta.isEnded) void reviveCall(core, meta);
+    if (meta.id.kind === "post" && !meta.isEnded) void core.calls.answering(reviveCall(core, meta));
   }
 }
 

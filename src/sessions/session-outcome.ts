@@ -36,7 +36,7 @@ export interface Opened {
 
 export interface RefusedRequest {
   readonly kind: "refused";
-  readonly status: 400 | 409 | 429;
+  readonly status: 400 | 409 | 429 | 503;
   readonly id?: RequestId;
   readonly error: ErrorObject;
 }

@@ -4,11 +4,12 @@
  */
 
 import type { EventLog } from "./log/event-log.ts";
+import { settleWithin } from "../lib/time-out.ts";
 import type { Limits } from "../policy/limits.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.ts";
 import { Asks, placeOfQuestion } from "./asks.ts";
-import { Calls } from "./calls.ts";
+import { Calls, EndedEarly } from "./calls.ts";
 import { type Core, type ClientTransport, peerOn, readPost, streamRefusal } from "./core.ts";
 import type {
   ClientFacts,
@@ -28,6 +29,9 @@ import { revive } from "./revive.ts";
 import type { SessionLife } from "./state.ts";
 import { type StreamPosition, Streams } from "./streams.ts";
 import type { EndedAccount } from "../upstream/credentials.ts";
+
+/** The longest time for the last answers to go out. */
+const MAX_ANSWERING_MS = 5000;
 
 export interface SessionOptions {
   readonly life: SessionLife;
@@ -187,9 +191,17 @@ export class Session {
     this.#dispatch?.serversChanged();
   }
 
+  /** The endpoint has no server any more: the calls in flight end with an error, before their streams close. */
+  async serversGone(): Promise<void> {
+    const message =
+      "The only server of this endpoint was switched off or removed while it ran this; the result is unknown";
+    await settleWithin(this.#core.calls.cancelAll(new EndedEarly(message)), MAX_ANSWERING_MS);
+    await this.close();
+  }
+
   /** Cancels the calls in flight, closes the streams and the upstream sessions. */
   async close(): Promise<void> {
-    this.#core.calls.cancelAll(new Error("The client ended the session"));
+    void this.#core.calls.cancelAll(new Error("The client ended the session"));
     this.#handOver.end();
     this.#core.streams.closeAll();
     await this.#dispatch?.close();

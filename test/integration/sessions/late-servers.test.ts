@@ -1,0 +1,174 @@
+/**
+ * A session whose endpoint's only server was added by an operator. Its object may come to life while nobody can be
+ * asked what was added, and the server may be removed while the session's calls run.
+ */
+
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, test, vi } from "vitest";
+
+import { serverStoreIn } from "../../../durable-objects/live-config.ts";
+import { LiveServers } from "../../../src/config/registry/live-servers.ts";
+import { streamRequest } from "../../../src/http/client-stream.ts";
+import { writeClaims } from "../../../src/sessions/session-id.ts";
+import type { Json } from "../../support/scripted-upstream-script.ts";
+import { Session } from "../client.ts";
+import { changeConfiguration } from "../configuration.ts";
+import { EventReader, messagesOf } from "../event-reader.ts";
+import { claimsOf, loggedIn, objectOf } from "../session-object.ts";
+import { SseSession } from "../sse-client.ts";
+import { event, progress, streamOf, Upstream } from "../upstream.ts";
+
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+const TOKEN = { _meta: { progressToken: "p" } } as const;
+const store = serverStoreIn(env);
+
+let entries: Record<string, Json>;
+
+beforeAll(async () => {
+  entries = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, Json>;
+  const other = await Upstream.take({ server: "legacy" });
+  changeConfiguration({ MCP_SERVERS: JSON.stringify({ [other.slug]: entries[other.slug] }) });
+});
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** A server that an operator has added, and whose call says one thing and then nothing more. */
+async function added(): Promise<Upstream> {
+  const upstream = await Upstream.take({
+    server: "legacy",
+    reactions: { "tools/call": [streamOf(event(progress(1)), { gate: "never" })] },
+  });
+  const { slug } = upstream;
+  await store.putServer(
+    {
+      ...{ slug, state: "live", entry: entries[slug] ?? {}, secretNames: [] },
+      ...{ provenance: { kind: "url" }, changedBy: "local", changedAt: Date.now() },
+    },
+    0,
+  );
+  return upstream;
+}
+
+async function remove({ slug }: Upstream): Promise<void> {
+  const { servers } = await store.addedServers();
+  const revision = servers.find((each) => each.slug === slug)?.revision ?? 0;
+  await store.removeServer(slug, revision);
+}
+
+/** @returns a session, and the stream of its running call, on which one message has come. */
+async function running({ mcp }: Upstream): Promise<{ session: Session; stream: EventReader }> {
+  const session = await Session.open(mcp);
+  const stream = new EventReader(await session.callTool("work", TOKEN, "mine"));
+  await stream.message();
+  return { session, stream };
+}
+
+/** All objects come to life anew, in an isolate that could ask nobody what was added. */
+async function startAnewUnasked(): Promise<{ readonly asked: () => void }> {
+  const known = vi.spyOn(LiveServers.prototype, "known", "get").mockReturnValue(undefined);
+  await abortAllDurableObjects();
+  return { asked: () => known.mockRestore() };
+}
+
+describe("a session whose object cannot ask at first what was added", () => {
+  test("answers its running call later, on the stream that is read still", async ({ expect }) => {
+    const upstream = await added();
+    const { session, stream } = await running(upstream);
+    const { asked } = await startAnewUnasked();
+    // The object is alive now.
+    await runDurableObjectAlarm(await objectOf(session));
+    asked();
+    expect(await stream.message()).toMatchObject({ id: "mine", error: { code: -32603 } });
+    expect(await stream.rest()).toEqual([]);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+    await session.delete();
+    await remove(upstream);
+  });
+
+  test("answers its running call later to a client that comes back", async ({ expect }) => {
+    const upstream = await added();
+    const session = await Session.open(upstream.mcp);
+    const stream = new EventReader(await session.callTool("work", TOKEN, "mine"));
+    const first = await stream.next();
+    await stream.cancel();
+    const { asked } = await startAnewUnasked();
+    await runDurableObjectAlarm(await objectOf(session));
+    asked();
+    const missed = await messagesOf(await session.get({ "Last-Event-ID": first?.id ?? "" }));
+    expect(missed).toMatchObject([{ params: { progress: 1 } }, { id: "mine", error: {} }]);
+    await session.delete();
+    await remove(upstream);
+  });
+
+  test("answers its running call by itself, though its client does not come back", async ({
+    expect,
+  }) => {
+    const upstream = await added();
+    const { session, stream } = await running(upstream);
+    await stream.cancel();
+    const { asked } = await startAnewUnasked();
+    const before = await loggedIn(session);
+    asked();
+    const object = await objectOf(session);
+    expect(await runDurableObjectAlarm(object)).toBe(true);
+    expect(await loggedIn(session)).toBe(before + 1);
+    await session.delete();
+    await remove(upstream);
+  });
+
+  test("is neither lost nor unknown meanwhile, and can be ended", async ({ expect }) => {
+    const upstream = await added();
+    const session = await Session.inUse(upstream.mcp);
+    const { asked } = await startAnewUnasked();
+    const object = await objectOf(session);
+    const claims = writeClaims(await claimsOf(session.id));
+    const [answer, message] = [
+      await object.receive(claims, PING),
+      await object.fetch(streamRequest({ claims: await claimsOf(session.id) })),
+    ];
+    expect(answer).toMatchObject({ kind: "body", status: 503 });
+    expect(await message.json()).toEqual(answer);
+    await runInDurableObject(object, async (instance) => {
+      await expect(instance.receiveWatched(claims, '{"slug":"x"}')).rejects.toThrow(
+        "not known yet",
+      );
+    });
+    expect(await object.close(claims)).toBe(true);
+    expect(await object.receive(claims, PING)).toEqual({
+      kind: "unknown",
+    });
+    asked();
+    await remove(upstream);
+  });
+});
+
+describe("a call that runs while its server is removed", () => {
+  test("ends in an error on its stream", async ({ expect }) => {
+    const upstream = await added();
+    const { session, stream } = await running(upstream);
+    await remove(upstream);
+    // A request that was let in before it was removed.
+    const object = await objectOf(session);
+    expect(await object.receive(writeClaims(await claimsOf(session.id)), PING)).toMatchObject({
+      status: 503,
+    });
+    const end = await stream.message();
+    expect(end).toMatchObject({ id: "mine", error: { code: -32603 } });
+    expect(end.error?.message).toContain("was switched off or removed");
+    expect(await stream.rest()).toEqual([]);
+  });
+
+  test("ends in an error on the stream of a session of HTTP+SSE, before that closes", async ({
+    expect,
+  }) => {
+    const upstream = await added();
+    const session = await SseSession.open(upstream.sse);
+    const params = { name: "work", ...TOKEN };
+    await session.post({ id: "mine", method: "tools/call", params });
+    expect(await session.stream.message()).toMatchObject({ params: { progress: 1 } });
+    await remove(upstream);
+    expect(await session.stream.message()).toMatchObject({ id: "mine", error: { code: -32603 } });
+    expect(await session.stream.rest()).toEqual([]);
+  });
+});
