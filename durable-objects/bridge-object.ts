@@ -69,12 +69,7 @@ export class BridgeObject extends DurableObject<Env> {
     this.#listeners = new BridgeListeners(ctx);
     this.#accounts = heldAccountsOf(ctx, env, "bridge", (ended) => this.accountEnded(ended));
     this.#followed.begin(
-      () => {
-        this.#wire();
-        this.#parts?.service.listenersChanged();
-        // Work of an earlier life may be due, even if that life did not set the alarm.
-        this.#scheduleAlarm();
-      },
+      () => this.#revive(),
       () => this.#configured(),
     );
   }
@@ -94,7 +89,8 @@ export class BridgeObject extends DurableObject<Env> {
     this.#accounts.retry();
     const command = parseLossless(text) as BridgeCommand;
     const service = this.#use(sender, command);
-    const outcome = (await service?.take(id, command, sender.capabilities)) ?? unknown(sender.slug);
+    const outcome =
+      (await service?.take(id, command, sender.capabilities)) ?? this.#notServed(sender);
     return outcome.kind === "stream"
       ? outcome
       : { ...outcome, reply: JSON.stringify(outcome.reply) };
@@ -132,8 +128,8 @@ export class BridgeObject extends DurableObject<Env> {
     this.#clock.fired();
     await this.#followed.follow();
     this.#accounts.retry();
-    const { slug } = this.#store.known ?? {};
-    if (this.#config === undefined || (slug !== undefined && isOff(this.#config, slug))) {
+    const { known } = this.#store;
+    if (known !== undefined && this.#isOff(known) && !this.#isOutlived(known)) {
       // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
       return;
@@ -153,6 +149,26 @@ export class BridgeObject extends DurableObject<Env> {
 
   get #keptMs(): number {
     return (this.#config?.limits.bridgeIdleMinutes ?? 0) * MINUTE_MS;
+  }
+
+  /** True while the server is switched off or misconfigured, and while nobody could be asked whether it was added. */
+  #isOff({ slug }: Pick<StoredBridge, "slug">): boolean {
+    return this.#config === undefined || isOff(this.#config, slug);
+  }
+
+  /** True when the bridge was unused for as long as it is kept, and no client is waited for any more. */
+  #isOutlived({ usedAt }: StoredBridge): boolean {
+    if (this.#config === undefined) return false;
+    const calls = new ParkedCalls(meteredSql(this.ctx.storage.sql));
+    const ends = [usedAt + this.#keptMs, ...calls.all.map(({ due }) => due)];
+    return Math.max(...ends) <= Date.now();
+  }
+
+  #notServed({ slug }: CommandSender): BridgeOutcome {
+    const sentence = this.#isOff({ slug })
+      ? `Upstream "${slug}" cannot be served right now; send this request again later`
+      : `This request to upstream "${slug}" is not known any more; call again without requestState`;
+    return { kind: "reply", reply: errorReply(ErrorCode.InvalidParams, sentence) };
   }
 
   /** @returns `undefined` for an unknown command, server or owner. */
@@ -179,7 +195,17 @@ export class BridgeObject extends DurableObject<Env> {
     return this.#parts?.service;
   }
 
-  /** Makes the parts of the stored bridge. */
+  /** Makes the parts of the stored bridge, which take up what an earlier life has left. */
+  #revive(): void {
+    this.#wire();
+    this.#parts?.service.listenersChanged();
+    // Work of an earlier life may be due, even if that life did not set the alarm.
+    if (this.#parts === undefined && this.#store.isSaved) {
+      this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
+    }
+    this.#scheduleAlarm();
+  }
+
   #wire(): void {
     const { known } = this.#store;
     const target = known === undefined ? undefined : this.#targetOf(known);
@@ -231,7 +257,11 @@ export class BridgeObject extends DurableObject<Env> {
     const { known } = this.#store;
     const server = known && this.#serverOf(known);
     const before = this.#parts?.service;
-    if (before === undefined || isSameTarget(server, this.#server)) return;
+    if (before === undefined) {
+      this.#revive();
+      return;
+    }
+    if (isSameTarget(server, this.#server)) return;
     this.#parts = undefined;
     // The calls are over in this turn, so what follows finds their ends in the rows.
     this.ctx.waitUntil(before.close());
@@ -311,9 +341,4 @@ export class BridgeObject extends DurableObject<Env> {
     }
     this.#scheduleAlarm();
   }
-}
-
-function unknown(slug: string): BridgeOutcome {
-  const sentence = `This request to upstream "${slug}" is not known any more; call again without requestState`;
-  return { kind: "reply", reply: errorReply(ErrorCode.InvalidParams, sentence) };
 }

@@ -11,9 +11,9 @@ import { SessionObject } from "../../../durable-objects/session-object.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
+import { addedEntry, configureOnly, revisionOf } from "../added-server.ts";
 import { until } from "../bounded.ts";
 import { modern, modernCall, send, Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
 import { costsOf } from "../costs-of.ts";
 import { responseIn } from "../event-reader.ts";
 import { Upstream } from "../upstream.ts";
@@ -26,12 +26,10 @@ const MERGED = { mcp: "/mcp" };
 const store = serverStoreIn(env);
 
 let only: Upstream;
-let entries: Record<string, Json>;
 
 beforeAll(async () => {
-  entries = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, Json>;
   only = await Upstream.take({ server: "modern", capabilities: { tools: {} }, tools });
-  changeConfiguration({ MCP_SERVERS: JSON.stringify({ [only.slug]: entries[only.slug] }) });
+  configureOnly(only);
 });
 
 afterEach(() => void vi.restoreAllMocks());
@@ -39,16 +37,8 @@ afterEach(() => void vi.restoreAllMocks());
 /** A server that is not in `MCP_SERVERS`. */
 async function another(): Promise<{ readonly upstream: Upstream; readonly server: AddedServer }> {
   const upstream = await Upstream.take({ server: "modern", capabilities: { tools: {} }, tools });
-  const server: AddedServer = {
-    ...{ slug: upstream.slug, state: "live", entry: entries[upstream.slug] ?? {}, secretNames: [] },
-    ...{ provenance: { kind: "url" }, changedBy: "local", changedAt: Date.now() },
-  };
+  const server = addedEntry(upstream);
   return { upstream, server };
-}
-
-async function revisionOf({ slug }: Upstream): Promise<number> {
-  const { servers } = await store.addedServers();
-  return servers.find((each) => each.slug === slug)?.revision ?? 0;
 }
 
 async function namesAt(mcp: string): Promise<readonly unknown[]> {

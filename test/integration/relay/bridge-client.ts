@@ -3,16 +3,17 @@
 import { env } from "cloudflare:workers";
 import type { BridgeObject } from "../../../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../../../durable-objects/bridges.ts";
+import { knownConfig } from "../../../durable-objects/live-config.ts";
 import { readBridgeState } from "../../../src/relay/modern-to-legacy/bridge-state.ts";
 import { relayToLegacy } from "../../../src/relay/relay-to-legacy.ts";
-import { loadConfig } from "../../../src/config/config.ts";
+import type { Server } from "../../../src/endpoint/server.ts";
 import type { Call } from "../../../src/protocol/exchange.ts";
 import type { JsonRpcRequest } from "../../../src/protocol/json-rpc.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { within } from "../bounded.ts";
 import { envelope } from "../client.ts";
 import type { Message } from "../event-reader.ts";
-import type { Upstream } from "../upstream.ts";
+import { event, streamOf, type Upstream } from "../upstream.ts";
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 
@@ -46,10 +47,20 @@ export interface AskedResult extends Json {
 export class BridgeClient {
   readonly upstream: Upstream;
   readonly #asking: Asking;
+  #lastServer: Server | undefined;
 
   constructor(upstream: Upstream, asking: Asking = {}) {
     this.upstream = upstream;
     this.#asking = asking;
+  }
+
+  /** As it is, or as it was when it was known last: a Worker may know more than an object. */
+  #server(): Server {
+    const known = knownConfig(env);
+    const server = known.ok ? known.config.servers.get(this.upstream.slug) : undefined;
+    this.#lastServer = server ?? this.#lastServer;
+    if (this.#lastServer === undefined) throw new Error("There is no such server");
+    return this.#lastServer;
   }
 
   send(method: string, params: Json = {}, asking: Asking = {}): Sent {
@@ -58,10 +69,8 @@ export class BridgeClient {
       meta = {},
       principal = "somebody",
     } = { ...this.#asking, ...asking };
-    const loaded = loadConfig(env);
-    const server = loaded.ok ? loaded.config.servers.get(this.upstream.slug) : undefined;
-    if (server === undefined) throw new Error("There is no such server");
     const { slug } = this.upstream;
+    const server = this.#server();
     const message: JsonRpcRequest = {
       ...{ jsonrpc: "2.0", id: 1, method },
       params: { _meta: envelope({ capabilities, meta }), ...params },
@@ -121,6 +130,18 @@ export function askedIn({ result, error }: Answered): AskedResult {
     throw new Error(`Nothing was asked: ${JSON.stringify(result ?? error)}`);
   }
   return result as unknown as AskedResult;
+}
+
+/** What the upstream says when the stream of its one call is taken up. */
+export async function continueWith(
+  upstream: Upstream,
+  ...messages: readonly Json[]
+): Promise<void> {
+  const [call] = await upstream.sent("tools/call");
+  const pieces = messages.map((message, n) =>
+    event(message, { id: `r-${n}` }).replaceAll('"{{id}}"', JSON.stringify(call?.body?.id)),
+  );
+  await upstream.script({ server: "legacy", reactions: { GET: [streamOf(...pieces)] } });
 }
 
 /** The object that holds a parked call. */

@@ -13,8 +13,14 @@ import { env } from "cloudflare:workers";
 import { describe, test, vi } from "vitest";
 
 import { BridgeObject } from "../../../durable-objects/bridge-object.ts";
-import type { Json, Reaction } from "../../support/scripted-upstream-script.ts";
-import { type AskedResult, askedIn, BridgeClient, holderOf } from "./bridge-client.ts";
+import type { Reaction } from "../../support/scripted-upstream-script.ts";
+import {
+  type AskedResult,
+  askedIn,
+  BridgeClient,
+  continueWith,
+  holderOf,
+} from "./bridge-client.ts";
 import { within } from "../bounded.ts";
 import { setLimits } from "../own-limits.ts";
 import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "../upstream.ts";
@@ -29,15 +35,6 @@ const NEVER = { gate: "never" } as const;
 
 function calling(...pieces: NonNullable<Reaction["pieces"]>): Promise<Upstream> {
   return Upstream.take({ server: "legacy", reactions: { "tools/call": [streamOf(...pieces)] } });
-}
-
-/** What the upstream says when the stream of its one call is taken up. */
-async function continueWith(upstream: Upstream, ...messages: readonly Json[]): Promise<void> {
-  const [call] = await upstream.sent("tools/call");
-  const pieces = messages.map((message, n) =>
-    event(message, { id: `r-${n}` }).replaceAll('"{{id}}"', JSON.stringify(call?.body?.id)),
-  );
-  await upstream.script({ server: "legacy", reactions: { GET: [streamOf(...pieces)] } });
 }
 
 /**

@@ -3,17 +3,13 @@
  * asked what was added, and the server may be removed while the session's calls run.
  */
 
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
-import { serverStoreIn } from "../../../durable-objects/live-config.ts";
-import { LiveServers } from "../../../src/config/registry/live-servers.ts";
 import { streamRequest } from "../../../src/http/client-stream.ts";
 import { writeClaims } from "../../../src/sessions/session-id.ts";
-import type { Json } from "../../support/scripted-upstream-script.ts";
+import { add, configureOnly, remove, startAnewUnasked } from "../added-server.ts";
 import { Session } from "../client.ts";
-import { changeConfiguration } from "../configuration.ts";
 import { EventReader, messagesOf } from "../event-reader.ts";
 import { claimsOf, loggedIn, objectOf } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
@@ -21,15 +17,7 @@ import { event, progress, streamOf, Upstream } from "../upstream.ts";
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const TOKEN = { _meta: { progressToken: "p" } } as const;
-const store = serverStoreIn(env);
-
-let entries: Record<string, Json>;
-
-beforeAll(async () => {
-  entries = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, Json>;
-  const other = await Upstream.take({ server: "legacy" });
-  changeConfiguration({ MCP_SERVERS: JSON.stringify({ [other.slug]: entries[other.slug] }) });
-});
+beforeAll(async () => configureOnly(await Upstream.take({ server: "legacy" })));
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -39,21 +27,8 @@ async function added(): Promise<Upstream> {
     server: "legacy",
     reactions: { "tools/call": [streamOf(event(progress(1)), { gate: "never" })] },
   });
-  const { slug } = upstream;
-  await store.putServer(
-    {
-      ...{ slug, state: "live", entry: entries[slug] ?? {}, secretNames: [] },
-      ...{ provenance: { kind: "url" }, changedBy: "local", changedAt: Date.now() },
-    },
-    0,
-  );
+  await add(upstream);
   return upstream;
-}
-
-async function remove({ slug }: Upstream): Promise<void> {
-  const { servers } = await store.addedServers();
-  const revision = servers.find((each) => each.slug === slug)?.revision ?? 0;
-  await store.removeServer(slug, revision);
 }
 
 /** @returns a session, and the stream of its running call, on which one message has come. */
@@ -62,13 +37,6 @@ async function running({ mcp }: Upstream): Promise<{ session: Session; stream: E
   const stream = new EventReader(await session.callTool("work", TOKEN, "mine"));
   await stream.message();
   return { session, stream };
-}
-
-/** All objects come to life anew, in an isolate that could ask nobody what was added. */
-async function startAnewUnasked(): Promise<{ readonly asked: () => void }> {
-  const known = vi.spyOn(LiveServers.prototype, "known", "get").mockReturnValue(undefined);
-  await abortAllDurableObjects();
-  return { asked: () => known.mockRestore() };
 }
 
 describe("a session whose object cannot ask at first what was added", () => {
