@@ -123,11 +123,13 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Called by a vault: the account that the feed is of has ended, and so does all that was kept of it. */
   async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
+    // Also while the server is off: nothing was made of what is stored then.
+    const key = this.ctx.storage.kv.get<string>(KEY) ?? this.#key;
+    if (readAccountKey(key)?.accountId !== accountId) return;
     const parts = this.#parts;
-    if (parts === undefined || readAccountKey(this.#key)?.accountId !== accountId) return;
     this.#parts = undefined;
-    this.#over.abort(accountOver(slugOfKey(this.#key)));
-    await parts.watch.end(credential);
+    this.#over.abort(accountOver(slugOfKey(key)));
+    await parts?.watch.end(credential);
     await this.#deleteAll();
   }
 

@@ -29,6 +29,7 @@ function nextLife<T>(
   upstream: Upstream,
   credential: Credential,
   act: (next: FeedObject, asked: readonly string[]) => Promise<T>,
+  more: object = {},
 ): Promise<T> {
   const stub = woken(upstream);
   const asked: string[] = [];
@@ -38,6 +39,7 @@ function nextLife<T>(
   const own = {
     ...servers[upstream.slug],
     ...{ auth: "client-credentials", oauth: CLIENT },
+    ...more,
   };
   return runInDurableObject(stub, (_instance, state) => {
     const changed = {
@@ -86,6 +88,38 @@ describe("U64 the feed of an account", () => {
       expect(short(await ask(feed))).toBe("none (account)");
     });
     expect(await upstream.sent("tools/list")).toEqual([]);
+  });
+
+  test("ends with the account, also while the server is switched off", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "modern", ...TOOLS });
+    const stub = woken(upstream);
+    await runInDurableObject(stub, (_instance, { storage }) =>
+      storage.kv.put("key", keyOf(upstream, "a1")),
+    );
+    const credential = useOf("a1");
+    await nextLife(upstream, credential, async (feed) => {
+      expect(short(await ask(feed))).toBe("mine");
+    });
+    const kept = (): Promise<number> =>
+      runInDurableObject(stub, (_instance, { storage }) => [...storage.kv.list()].length);
+    const isOff = { disabled: true };
+    await nextLife(
+      upstream,
+      credential,
+      (feed) => feed.accountEnded({ slug: upstream.slug, accountId: "a2" }),
+      isOff,
+    );
+    expect(await kept()).toBeGreaterThan(0);
+    await nextLife(
+      upstream,
+      credential,
+      (feed) => feed.accountEnded({ slug: upstream.slug, accountId: "a1" }),
+      isOff,
+    );
+    expect(await kept()).toBe(0);
+    await runInDurableObject(stub, async (_instance, { storage }) => {
+      expect(await storage.getAlarm()).toBeNull();
+    });
   });
 
   test("is nothing where the server is the same to all", async ({ expect }) => {
