@@ -9,8 +9,6 @@ import type { OAuthSettings, RegistrationWay } from "./settings.ts";
 export interface ResolvedSettings extends OAuthSettings {
   readonly registration: readonly RegistrationWay[];
   readonly authorizeParams: Readonly<Record<string, string>>;
-  /** Further parameters while no refresh token is held. */
-  readonly firstAuthorizeParams: Readonly<Record<string, string>>;
   readonly scopeOnRefresh: boolean;
   readonly rotation: "auto" | "none";
   readonly pkce: "required" | "assume";
@@ -23,7 +21,6 @@ type VendorDefaults = Partial<
     ResolvedSettings,
     | "registration"
     | "authorizeParams"
-    | "firstAuthorizeParams"
     | "resource"
     | "scopeOnRefresh"
     | "rotation"
@@ -44,9 +41,8 @@ const ENTRA: VendorDefaults = {
 /** By the host of the issuer. As documented by the vendors or their users; none of it is probed here. */
 const BY_HOST: Readonly<Record<string, VendorDefaults>> = {
   "accounts.google.com": {
-    authorizeParams: { access_type: "offline" },
-    // A further consent revokes the older token of consumer accounts, so only where there is none.
-    firstAuthorizeParams: { prompt: "consent" },
+    // Without a new consent, a person who has allowed the client before gets no refresh token again.
+    authorizeParams: { access_type: "offline", prompt: "consent" },
     rotation: "none",
     takesOfflineAccess: false,
   },
@@ -58,7 +54,6 @@ const BY_HOST: Readonly<Record<string, VendorDefaults>> = {
 
 const USUAL = {
   registration: ["preregistered", "cimd", "dcr"],
-  firstAuthorizeParams: {},
   scopeOnRefresh: false,
   rotation: "auto",
   pkce: "required",

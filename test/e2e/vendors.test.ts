@@ -252,7 +252,9 @@ describe("vendors with ways of their own", () => {
   test("like Google: a refresh token for whoever asks, and never another", async ({ expect }) => {
     const [vendor, application] = await take(GOOGLE_LIKE);
     expect(await application.exchange()).not.toHaveProperty("refresh_token");
-    const { refresh_token } = await application.exchange({ access_type: "offline" });
+    const offline = { access_type: "offline" };
+    expect(await application.exchange(offline)).not.toHaveProperty("refresh_token");
+    const { refresh_token } = await application.exchange({ ...offline, prompt: "consent" });
     expect(await application.refresh(refresh_token)).not.toHaveProperty("refresh_token");
     expect(await application.refresh(refresh_token)).toHaveProperty("access_token");
     const metadata = await fetch(`${vendor.origins[0]}/.well-known/oauth-protected-resource/mcp`);

@@ -14,8 +14,6 @@ export interface AuthorizationRequest {
   readonly verifier: string;
   readonly resource?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** A refresh token of this account is held already. */
-  readonly isRenewable?: boolean;
 }
 
 /** @returns 43 characters of chance (RFC 7636 section 4.1). */
@@ -33,11 +31,10 @@ const MAX_LENGTH = 2000;
  * @returns `undefined` when the address would be too long, or there is none.
  */
 export async function authorizationUrl(request: AuthorizationRequest): Promise<string | undefined> {
-  const { metadata, settings, resource, scopes = [], isRenewable = false } = request;
+  const { metadata, settings, resource, scopes = [] } = request;
   if (metadata.authorization_endpoint === undefined) return undefined;
   const url = new URL(metadata.authorization_endpoint);
   const parameters = {
-    ...(!isRenewable && settings.firstAuthorizeParams),
     ...settings.authorizeParams,
     response_type: "code",
     client_id: request.clientId,

@@ -126,16 +126,11 @@ export class AuthorizationServers implements Authorization {
 
   async authorizationUrl(
     { auth }: AccountServer,
-    { client, hasRefreshToken, ...request }: AuthorizationRequest,
+    { client, ...request }: AuthorizationRequest,
   ): Promise<string | undefined> {
     if (!("oauth" in auth)) return undefined;
     const settings = resolveSettings(auth.oauth, request.metadata.issuer);
-    return authorizationUrl({
-      ...request,
-      settings,
-      clientId: client.id,
-      isRenewable: hasRefreshToken,
-    });
+    return authorizationUrl({ ...request, settings, clientId: client.id });
   }
 
   async exchange(server: AccountServer, request: CodeExchange): Promise<ExchangeAnswer> {

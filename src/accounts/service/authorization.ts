@@ -42,8 +42,6 @@ export interface AuthorizationRequest {
   readonly verifier: string;
   readonly resource?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** Whether a refresh token of the account is held. */
-  readonly hasRefreshToken: boolean;
 }
 
 /** What is sent for a code, all of it as in the authorization request. */

@@ -144,7 +144,6 @@ export class Connecting {
       client: client.client,
       state,
       ...(scopes !== undefined && { scopes }),
-      hasRefreshToken: account?.isRenewable ?? false,
     });
     return url === undefined ? problem("unsupported") : { kind: "redirect", url, cookie };
   }

@@ -166,11 +166,13 @@ export class Authority {
     const user = signedIn === "page" ? asked.get("user") : signedIn;
     if (user === null) return approvalPage(client.clientId, asked, request.method ?? "");
     if (user === "nobody") return answerOf({ error: "access_denied" });
+    const isKnown = this.grants.hasHadCode(client.clientId, user as VendorUser);
+    const isConsent = !isKnown || asked.get("prompt") === "consent";
     const code = this.grants.code({
       ...{ user: user as VendorUser, clientId: client.clientId, redirectUri, challenge },
       scopes: this.#granted(asked.get("scope")),
       resource: asked.get("resource") ?? undefined,
-      isOffline: asked.get("access_type") === "offline",
+      isOffline: asked.get("access_type") === "offline" && isConsent,
     });
     return answerOf({ code });
   }

@@ -65,6 +65,12 @@ export class Grants {
     return code;
   }
 
+  hasHadCode(clientId: string, user: VendorUser): boolean {
+    return [...this.#codes.values()].some(
+      (code) => code.clientId === clientId && code.user === user,
+    );
+  }
+
   /** RFC 6749 section 4.1.3, RFC 7636 section 4.6. A code that comes again revokes what it gave. */
   exchange(clientId: string, parameters: URLSearchParams, script: VendorScript): Issued {
     const code = this.#codes.get(parameters.get("code") ?? "");

@@ -103,7 +103,10 @@ interface AuthorityScript {
   readonly grants?: readonly string[];
   /** `expires_in` in seconds; `null` says none, and the tokens never end. An hour, if not said. */
   readonly expiresIn?: number | null;
-  /** `offline`: to those that ask with `access_type=offline`, as Google does. `always`, if not said. */
+  /**
+   * `offline`, as Google does: to those that ask with `access_type=offline`, and for a person who has allowed the
+   * client before only with `prompt=consent`. `always`, if not said.
+   */
   readonly refreshTokens?: "always" | "never" | "offline";
   /**
    * What becomes of a refresh token that is used: it stays (`none`), or another is issued for it. Then a second

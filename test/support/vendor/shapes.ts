@@ -48,8 +48,9 @@ export const ENTRA_LIKE: VendorScript = {
 };
 
 /**
- * No registration; a refresh token only for `access_type=offline`, never replaced and never repeated; metadata of
- * the resource names the issuer with a slash more; `initialize` needs no token.
+ * No registration; a refresh token only for `access_type=offline`, and for a person who has allowed the client
+ * before only with `prompt=consent`, never replaced and never repeated; metadata of the resource names the issuer
+ * with a slash more; `initialize` needs no token.
  */
 export const GOOGLE_LIKE: VendorScript = {
   registers: false,

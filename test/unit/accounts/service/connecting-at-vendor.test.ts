@@ -2,7 +2,9 @@
 
 import { describe, test } from "vitest";
 
+import type { ServerAuth } from "../../../../src/accounts/settings.ts";
 import type { Place, VendorReaction } from "../../../support/vendor/script.ts";
+import { GOOGLE_LIKE, REGISTERED } from "../../../support/vendor/shapes.ts";
 import { parametersOf, type Vendor } from "../../../support/vendor/vendor.ts";
 import {
   approve,
@@ -116,6 +118,26 @@ describe("the gateway at an authorization server", () => {
       },
     );
   });
+});
+
+/** The issuer of Google, by which it is known, and the vendor's endpoints. */
+const google = ({ issuer }: Vendor): ServerAuth => {
+  const [authorizationEndpoint, tokenEndpoint] = [`${issuer}/authorize`, `${issuer}/token`];
+  return oauth({
+    ...{ issuer: "https://accounts.google.com", authorizationEndpoint, tokenEndpoint },
+    ...REGISTERED,
+  });
+};
+
+describe("Google", () => {
+  test("gives a refresh token again when a connected account is connected again", ({ expect }) =>
+    withVendor({ script: GOOGLE_LIKE, auth: google }, async (world) => {
+      const vault = world.life();
+      await connectAt(vault);
+      await connectAt(vault);
+      world.wait(HOUR);
+      expect(usable(await vault.credential(S)).generation).toBe(2);
+    }));
 });
 
 describe("the page and the callback", () => {
