@@ -31,9 +31,14 @@ export class AccountAccess {
     this.#options = options;
   }
 
-  /** @returns the account as it is now; one of another server or kind is not given out. */
+  /**
+   * An account that could not be opened is given out as one to be connected again. Its row stays as it is: it opens
+   * once the operator has put the removed secret back.
+   *
+   * @returns the account as it is now; one of another server or kind is not given out.
+   */
   current(slug: string, server: AccountServer): Account | undefined {
-    const { accounts, now } = this.#options;
+    const { accounts, seal, now } = this.#options;
     const stored = accounts.find(slug)?.account;
     if (server.auth.kind === "client-credentials" && stored?.kind !== "client-credentials") {
       const own = ownAccount(slug, server, now());
@@ -47,7 +52,14 @@ export class AccountAccess {
       accounts.change(account);
       this.#options.onChange(account, stored);
     }
-    return account;
+    return seal.isUnopened(account) ? unopened(account) : account;
+  }
+
+  /** Opens each account, so that `current` knows which do not open. Without the keys, all are as they were stored. */
+  async tryAll(): Promise<void> {
+    const { accounts, seal } = this.#options;
+    const all = accounts.all().map(({ account, sealed }) => seal.openSecrets(account, sealed));
+    await Promise.all(all).catch(() => undefined);
   }
 
   /** @returns `undefined` when the account has ended meanwhile, or another one has taken its place. */
@@ -60,10 +72,7 @@ export class AccountAccess {
     const found = accounts.find(slug, id);
     if (found === undefined) return undefined;
     const header = opened && headerOf(server.auth, opened.value);
-    if (header === undefined) {
-      accounts.change({ ...found.account, life: "ended", trouble: "sealed" });
-      return this.need(slug, "sealed", found.account);
-    }
+    if (header === undefined) return this.need(slug, "sealed", found.account);
     const hour = now() - (now() % HOUR_MS);
     const account = { ...found.account, usedAt: hour };
     // Not over tokens that came meanwhile, nor over the request for them that was written down.
@@ -117,6 +126,10 @@ export function forbiddenNeed(accountId: string): AccountNeed {
 
 export function laterNeed(reason: Trouble, accountId: string, until: number): AccountNeed {
   return { kind: "need", need: "later", reason, accountId, until };
+}
+
+function unopened(account: Account): Account {
+  return { ...account, life: "ended", lifeSince: undefined, trouble: "sealed" };
 }
 
 function isOfKind({ kind }: Account, { auth }: AccountServer): boolean {

@@ -71,8 +71,10 @@ export class VaultUpkeep {
   }
 
   dueAt(): number | undefined {
-    const { accounts, attempts, asks, holders, now } = this.#options;
-    const used = accounts.all().filter(({ account }) => isInUse(account, now()));
+    const { accounts, attempts, asks, holders, seal, now } = this.#options;
+    const used = accounts
+      .all()
+      .filter(({ account }) => isInUse(account, now()) && !seal.isUnopened(account));
     const renewals = used.map(({ account }) => Math.max(renewalAt(account), now() + MIN_PAUSE_MS));
     const due = [...renewals, attempts.sweep(), asks.sweep(), holders.dueAt()].filter(
       (at) => at !== undefined,

@@ -28,6 +28,8 @@ export class VaultSeal {
   readonly #owner: string;
   readonly #keys: () => Promise<Keyring>;
   #ring: Keyring | undefined;
+  /** The places of secrets that did not open. They stay shut: an object has the same keys for its whole life. */
+  readonly #unopened = new Set<string>();
 
   /**
    * @param owner the name of the vault.
@@ -55,7 +57,14 @@ export class VaultSeal {
   async openSecrets(account: Account, sealed: string): Promise<Opened<AccountSecrets> | undefined> {
     // The gateway's own account before its first token.
     if (sealed === "") return { value: {}, isOld: false };
-    return (await this.open(placeOf(account), sealed)) as Opened<AccountSecrets> | undefined;
+    const opened = await this.open(placeOf(account), sealed);
+    if (opened === undefined) this.#unopened.add(this.#purpose(placeOf(account)));
+    return opened as Opened<AccountSecrets> | undefined;
+  }
+
+  /** @returns whether `openSecrets` could not open its secrets. */
+  isUnopened(account: Account): boolean {
+    return this.#unopened.has(this.#purpose(placeOf(account)));
   }
 
   async seal(place: Place, value: unknown): Promise<string> {

@@ -177,6 +177,7 @@ export class VaultService implements Vault {
 
   async accounts(): Promise<readonly AccountSummary[]> {
     const { accounts, serverOf } = this.#options;
+    await this.#access.tryAll();
     return accounts.all().flatMap(({ account }) => {
       const server = serverOf(account.slug);
       // One of a server that is not configured any more is still its person's to end.

@@ -221,6 +221,56 @@ describe("what is stored", () => {
       expect(await third.credential({ slug: "s" })).toMatchObject({ reason: "sealed" });
     }));
 
+  test("U36 is to be connected while its key is missing, and as it was when the key is back", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played }));
+      const without = life(fixture, { played, roots: [root("b")] });
+      expect(await without.credential({ slug: "s" })).toMatchObject({
+        ...{ need: "connect", reason: "sealed" },
+      });
+      expect(without.isUsable("s")).toBe(false);
+      // A later life has asked for no credential yet.
+      const later = life(fixture, { played, roots: [root("b")] });
+      expect(await later.accounts()).toMatchObject([{ state: "needs-connect", trouble: "sealed" }]);
+      const back = life(fixture, { played });
+      expect((await back.credential({ slug: "s" })).kind).toBe("use");
+      expect(await back.accounts()).toMatchObject([{ state: "connected" }]);
+    }));
+
+  test("U36 is renewed once its key is back, and no alarm is set for it before", ({ expect }) =>
+    withSql(async (fixture) => {
+      let renewals = 0;
+      const played = play({
+        renew: async () => {
+          renewals += 1;
+          return { kind: "tokens", tokens: { accessToken: "access-1", expiresInMs: 3_600_000 } };
+        },
+      });
+      await connect(life(fixture, { played }));
+      fixture.clock.now += 60 * MINUTE;
+      const without = life(fixture, { played, roots: [root("b")] });
+      const sealed = { need: "connect", reason: "sealed" };
+      expect(await without.credential({ slug: "s" })).toMatchObject(sealed);
+      fixture.clock.now += 10 * MINUTE; // the link that it gave out has ended
+      expect(await without.sweep()).toBeUndefined();
+      expect(renewals).toBe(0);
+      const back = life(fixture, { played });
+      expect(await back.credential({ slug: "s" })).toMatchObject({ kind: "use", generation: 2 });
+    }));
+
+  test("U36 is connected again while its key is missing", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played }));
+      const without = life(fixture, { played, roots: [root("b")] });
+      await without.credential({ slug: "s" });
+      await connect(without);
+      expect((await without.credential({ slug: "s" })).kind).toBe("use");
+    }));
+
   test("U61 is listed and can be ended where its server is not configured any more", ({ expect }) =>
     withSql(async (fixture) => {
       const played = play();
