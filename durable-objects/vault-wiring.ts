@@ -16,6 +16,7 @@ import type { VaultOwner } from "../src/accounts/vault.ts";
 import type { Config } from "../src/config/config.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import { auditLine } from "../src/observability/audit.ts";
+import { authStoreIn } from "./auth-store-stub.ts";
 import { egressOf } from "./configured-egress.ts";
 import { tellHolder } from "./held-accounts.ts";
 import { vaultKeysOf } from "./keys.ts";
@@ -53,6 +54,11 @@ export function vaultServiceOf(
       tell: (holder, ended) => tellHolder(env, holder, ended),
     }),
     seal: new VaultSeal(name, () => vaultKeysOf(env, config)),
+    async isDisabled() {
+      if (owner.kind !== "person") return false;
+      const user = await authStoreIn(env).ofUser(owner.person).users.find(owner.person);
+      return user?.isDisabled === true;
+    },
     authorization: new AuthorizationServers({
       fetch,
       ownHosts: policy.ownHosts,

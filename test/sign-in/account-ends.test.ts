@@ -16,7 +16,7 @@ import { changeConfiguration } from "../integration/configuration.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import { objectOf } from "../integration/session-object.ts";
 import { ALPHA, connect, ownerOf, vaultOf } from "./connecting.ts";
-import { as, Person } from "./people.ts";
+import { as, Person, records } from "./people.ts";
 
 let vendor: Vendor;
 beforeEach(async () => {
@@ -57,6 +57,17 @@ function allEnded(): Promise<number> {
     return used.length > 0 && used.length === ended.length ? used.length : undefined;
   }, "each session to be ended");
 }
+
+test("U63 a person who is disabled has no account, though the page had let them in before", async ({
+  expect,
+}) => {
+  const person = await Person.signIn();
+  await records().store.ofUser(person.id).setDisabled(person.id, true);
+  const connecting = connect(vendor, person, "alice");
+  await expect(connecting).rejects.toThrow("unknown");
+  expect(await vendor.count("exchange")).toBe(0);
+  expect(await vaultOf(person).accounts()).toEqual([]);
+});
 
 describe("U61 an account that is disconnected", () => {
   test("ends its session and streams at the server, and the next call is asked", async ({

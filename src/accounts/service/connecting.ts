@@ -40,6 +40,8 @@ export interface ConnectingOptions {
   readonly links: ConnectLinks;
   readonly seal: VaultSeal;
   readonly authorization: Authorization;
+  /** Whether an operator has disabled the owner of the vault. */
+  readonly isDisabled: () => Promise<boolean>;
   /** Grows with each time that the account of a slug was ended, also where there was none yet. */
   readonly ends: (slug: string) => number;
   /** Stores the account. @returns `false` when its slug has other `ends` by now: then it is not stored. */
@@ -156,6 +158,10 @@ export class Connecting {
     const cookie = cookies[cookieName(id)];
     if (cookie === undefined) return { kind: "unknown" };
     const browser = await hashOf(cookie);
+    const ends = this.#options.ends(slug);
+    // The page has asked this too, and since then all accounts of the vault may have been ended. Whoever is disabled
+    // after this answer has their accounts ended after it, which the `ends` show.
+    if (await this.#options.isDisabled()) return { kind: "unknown" };
     // A code works once: without the keys nothing is taken, and the same callback still works after that.
     await this.#options.seal.ready();
     const taken = this.#options.attempts.take({ id, browser, slug, person });
@@ -165,7 +171,7 @@ export class Connecting {
       case "repeated":
         return this.#again(id, query.state, taken.answer);
       case "taken": {
-        const finishing = this.#exchange(server, query, taken.content, request).then(
+        const finishing = this.#exchange(server, query, taken.content, { ...request, ends }).then(
           async (outcome) => {
             const ring = await handleKeyring(SEALED, query.state);
             this.#options.attempts.settle(id, await seal(ring, "answer", outcome));
@@ -210,9 +216,8 @@ export class Connecting {
     server: AccountServer,
     query: AuthorizationResponse,
     sealed: string,
-    { slug, person }: FinishRequest,
+    { slug, person, ends }: FinishRequest & { readonly ends: number },
   ): Promise<FinishOutcome> {
-    const ends = this.#options.ends(slug);
     const failed = (code: string): FinishOutcome => {
       this.#options.onFailed(slug, person, code);
       return problem(code);

@@ -44,6 +44,8 @@ export interface VaultOptions {
   readonly asks: Asks;
   readonly holders: AccountHolders;
   readonly seal: VaultSeal;
+  /** Whether an operator has disabled the owner. */
+  readonly isDisabled: () => Promise<boolean>;
   readonly authorization: Authorization;
   readonly synced: () => Promise<void>;
   readonly waitUntil: (promise: Promise<unknown>) => void;
@@ -100,6 +102,7 @@ export class VaultService implements Vault {
     this.#upkeep = new VaultUpkeep(options, this.#renewal);
     this.#connecting = new Connecting({
       ...{ accounts, attempts, seal, authorization, now, links: this.#links, discard },
+      isDisabled: options.isDisabled,
       ends: (slug) => this.#endsOf(slug),
       keep: (...connected) => this.#keep(...connected),
       onFailed: (slug, person, reason) =>
@@ -224,6 +227,8 @@ export class VaultService implements Vault {
 
   async enterKey(slug: string, key: string): Promise<FinishOutcome> {
     const ends = this.#endsOf(slug);
+    // Asked after that, as in `Connecting.finish`.
+    if (await this.#options.isDisabled()) return { kind: "unknown" };
     const entered = await enterKey(this.#options, slug, key);
     if (entered.kind === "problem") return entered;
     const { account, sealed } = entered;

@@ -5,6 +5,7 @@ import { describe, test, vi } from "vitest";
 import { withSql } from "../../lib/sql-fixture.ts";
 import { Accounts } from "../../../../src/accounts/store/accounts.ts";
 import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
+import type { FinishOutcome } from "../../../../src/accounts/vault.ts";
 import type { Keyring } from "../../../../src/lib/seal.ts";
 import { vaultKeyring } from "../../../../src/accounts/service/vault-keyring.ts";
 import type { UsableCredential } from "../../../../src/upstream/credentials.ts";
@@ -40,6 +41,49 @@ describe("what is ended while it is connected", () => {
       await connect(vault);
       expect(await vault.account("s")).toBeDefined();
     }),
+  );
+});
+
+type Bring = (vault: VaultService) => Promise<FinishOutcome>;
+const bringCallback: Bring = async (vault) => vault.finish(callbackOf(await begin(vault)));
+const bringKey: Bring = (vault) => vault.enterKey("s", "a-key-0123456789");
+
+describe("U63 a person who is disabled while their browser brings", () => {
+  const brought = [
+    ["a callback", "oauth", bringCallback],
+    ["a key", "key", bringKey],
+  ] as const;
+
+  test.for(brought)(
+    "%s has no account, though it comes when all have ended",
+    ([, kind, bring], { expect }) =>
+      withSql(async (fixture) => {
+        const played = play({ isDisabled: async () => true });
+        const vault = life(fixture, { played, kind });
+        await vault.disconnectAll();
+        expect(await bring(vault)).toEqual({ kind: "unknown" });
+        expect(played.exchanges).toBe(0);
+        expect(await vault.accounts()).toEqual([]);
+      }),
+  );
+
+  test.for(brought)(
+    "%s has no account, though all end just after the vault has asked",
+    ([, kind, bring], { expect }) =>
+      withSql(async (fixture) => {
+        const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+        const isDisabled = (): Promise<boolean> => {
+          asked.resolve();
+          return answer.promise;
+        };
+        const vault = life(fixture, { played: play({ isDisabled }), kind });
+        const bringing = bring(vault);
+        await asked.promise;
+        await vault.disconnectAll();
+        answer.resolve(false);
+        expect(await bringing).toEqual({ kind: "unknown" });
+        expect(await vault.accounts()).toEqual([]);
+      }),
   );
 });
 

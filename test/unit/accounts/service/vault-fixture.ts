@@ -13,7 +13,7 @@ import { Accounts } from "../../../../src/accounts/store/accounts.ts";
 import { HolderRows } from "../../../../src/accounts/store/holder-rows.ts";
 import { Asks } from "../../../../src/accounts/store/asks.ts";
 import { ConnectAttempts } from "../../../../src/accounts/store/connect-attempts.ts";
-import type { OAuthSettings } from "../../../../src/accounts/settings.ts";
+import type { OAuthSettings, ServerAuth } from "../../../../src/accounts/settings.ts";
 import type { UpstreamTarget } from "../../../../src/upstream/target.ts";
 import type { BeginOutcome } from "../../../../src/accounts/vault.ts";
 import type { Keyring } from "../../../../src/lib/seal.ts";
@@ -34,6 +34,8 @@ export interface Played {
   exchanges: number;
   /** What the answer to an exchange waits for. */
   arrived?: Promise<void>;
+  /** Whether the person is disabled; they are not, if not said. */
+  isDisabled?: () => Promise<boolean>;
   revoked: string[];
   clients: number;
   audit: string[];
@@ -98,12 +100,16 @@ export interface LifeOptions {
   readonly keys?: () => Promise<Keyring>;
   readonly oauth?: OAuthSettings;
   /** `oauth` if not said. */
-  readonly kind?: "oauth" | "client-credentials";
+  readonly kind?: "oauth" | "client-credentials" | "key";
   readonly endpoint?: URL;
   /** All of the same server. */
   readonly slugs?: readonly string[];
   /** The server is not configured any more. */
   readonly isUnserved?: boolean;
+}
+
+function authOf(kind: NonNullable<LifeOptions["kind"]>, oauth: OAuthSettings): ServerAuth {
+  return kind === "key" ? { kind, key: { header: "x-key", prefix: "" } } : { kind, oauth };
 }
 
 /** One life of the object: what is stored outlasts it. */
@@ -116,7 +122,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
     isShared: false,
     serverOf: (slug) =>
       (options.slugs ?? ["s"]).includes(slug) && options.isUnserved !== true
-        ? { target, auth: { kind: options.kind ?? "oauth", oauth } }
+        ? { target, auth: authOf(options.kind ?? "oauth", oauth) }
         : undefined,
     accounts,
     attempts: new ConnectAttempts(sql, now),
@@ -126,6 +132,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
       tell: (...told) => (played.tell === undefined ? Promise.resolve() : played.tell(...told)),
     }),
     seal: new VaultSeal(owner, options.keys ?? (() => vaultKeyring(roots))),
+    isDisabled: async () => (await played.isDisabled?.()) === true,
     authorization: authorizationOf(played),
     synced: async () => undefined,
     waitUntil: () => undefined,

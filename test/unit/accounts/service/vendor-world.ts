@@ -108,6 +108,7 @@ export class VendorWorld {
         tell: () => Promise.resolve(),
       }),
       seal,
+      isDisabled: async () => false,
       authorization: new AuthorizationServers({
         fetch: httpFetch,
         ownHosts: OWN_HOSTS,
