@@ -79,6 +79,8 @@ export class BridgedCall {
   #asked = 0;
   #resumeToken: string | undefined;
   #gathering: number | null = null;
+  /** Notices that came while questions are gathered, each to be sent. */
+  #held: (() => void)[] = [];
   #isOver = false;
   #ran: Promise<void> | undefined;
 
@@ -185,7 +187,17 @@ export class BridgedCall {
         // While the client decides, no request is attached.
         const downstream = this.#attached.at(-1);
         const relayed = downstream === undefined ? undefined : noticeFor(downstream, notice);
-        if (relayed !== undefined) await downstream?.notify(relayed, resumeToken);
+        if (downstream === undefined || relayed === undefined) return;
+        if (this.#gathering === null) {
+          await downstream.notify(relayed, resumeToken);
+          return;
+        }
+        this.#held.push(() => {
+          // A client with this resume token would resume the call after questions that may not be written down yet.
+          const isLast = this.#open.size === 0;
+          const sent = downstream.notify(relayed, isLast ? resumeToken : undefined);
+          sent.catch(() => undefined); // the client has gone
+        });
       },
       ask: (call, withdrawn, resumeToken) => this.#ask(call, withdrawn, resumeToken),
       primed: (resumeToken) => {
@@ -230,7 +242,13 @@ export class BridgedCall {
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
       this.#park();
+      this.#letGo();
     }, this.#options.gatherMs);
+  }
+
+  /** Sends the notices that came while questions were gathered. */
+  #letGo(): void {
+    for (const send of this.#held.splice(0)) send();
   }
 
   #park(): void {
@@ -283,6 +301,7 @@ export class BridgedCall {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#gathering);
+    this.#letGo();
     this.#attached = [];
     this.#options.journal.over(reply);
     const over: RoundResult = { kind: "over", reply };

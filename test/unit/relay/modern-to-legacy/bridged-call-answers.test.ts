@@ -99,6 +99,41 @@ describe("questions", () => {
     });
   });
 
+  test("are not overtaken by a notice, after which a client would resume the call", async ({
+    expect,
+  }) => {
+    const { call, server } = await parkCall([form("a")]);
+    const visitor = new Visitor();
+    const turn = call.answer(1, { r1: accept() }, visitor);
+    await pass(0);
+    await server.peer.notify({ method: "notifications/x" }, "before");
+    server.ask(form("b"));
+    await server.peer.notify({ method: "notifications/y" }, "after");
+    expect(visitor.notices).toHaveLength(1);
+    await pass();
+    expect(await turn).toMatchObject({ kind: "asked", questions: { r2: form("b") } });
+    expect(visitor.notices.map(({ method }) => method)).toEqual([
+      "notifications/x",
+      "notifications/y",
+    ]);
+    expect(visitor.resumeTokens).toEqual(["before"]);
+  });
+
+  test.for(["withdrawn", "over"])("hold no notice back for good: %s", async (end, { expect }) => {
+    const visitor = new Visitor();
+    const { server, turn } = startCall(visitor);
+    const question = server.ask(form());
+    await server.peer.notify({ method: "notifications/x" }, "after");
+    if (end === "withdrawn") {
+      question.withdraw();
+      await pass();
+      expect(visitor.resumeTokens).toEqual(["after"]);
+    }
+    server.end();
+    await turn;
+    expect(visitor.notices).toHaveLength(1);
+  });
+
   test("that are still waiting when the call is over are not put to the client", async ({
     expect,
   }) => {

@@ -103,6 +103,8 @@ class FakeJournal implements Journal {
 export class Visitor implements Downstream {
   readonly capabilities: JsonObject;
   readonly notices: Call[] = [];
+  /** The places from which it would resume the call. */
+  readonly resumeTokens: string[] = [];
   turn: RoundResult | undefined;
 
   constructor(wishes: Partial<RequestDeclarations> = {}) {
@@ -110,8 +112,9 @@ export class Visitor implements Downstream {
     this.capabilities = wishes.capabilities ?? ALL;
   }
 
-  notify(notice: Call): Promise<void> {
+  notify(notice: Call, resumeToken?: string): Promise<void> {
     this.notices.push(notice);
+    if (resumeToken !== undefined) this.resumeTokens.push(resumeToken);
     return Promise.resolve();
   }
 }
