@@ -47,6 +47,8 @@ export interface Feed {
   watch(branch: number, change: TopicChange): Promise<readonly Topic[]>;
   /** A caller reports that the server is unavailable (`trouble`), or available again. */
   report(trouble: Trouble | undefined): Promise<void>;
+  /** The server has told one client alone, in the client's own session, that these lists have changed. */
+  outdated(lists: readonly Topic[]): Promise<void>;
   health(): Promise<ServerHealth>;
   /** The same, after a look at the server where one is due. */
   look(reason: LookReason): Promise<ServerHealth>;

@@ -4,13 +4,15 @@
  *
  * 1. is translated to the client's revision: the server may use a newer one, or another era;
  * 2. is left out, if it is a change that the client does not want or receives through the fan-out;
- * 3. names its server, if the endpoint has several, and marks its progress token with the server;
- * 4. gets a resume token that leads to the server, now and after a restart.
+ * 3. waits, if it is a change of a list, until the gateway does not give that list from before any more;
+ * 4. names its server, if the endpoint has several, and marks its progress token with the server;
+ * 5. gets a resume token that leads to the server, now and after a restart.
  *
  * The client itself refuses what it has not declared; only a question that its revision cannot express is
  * refused here.
  */
 
+import { type ListTopic, listChangedBy } from "../catalog/topics.ts";
 import { attributedQuestion } from "../endpoint/attribution.ts";
 import { tryLossless } from "../lib/lossless-json.ts";
 import { metaOf, replaceProgressToken } from "../protocol/envelope.ts";
@@ -36,6 +38,8 @@ export interface ServerView {
   readonly isNamed: boolean;
   /** False for a change that the client does not want, or receives through the fan-out. */
   readonly passes: (notice: Call) => boolean;
+  /** A list has changed. The client is told of that when the promise has resolved; it never rejects. */
+  readonly outdated: (list: ListTopic) => Promise<void>;
 }
 
 /**
@@ -46,17 +50,19 @@ export interface ServerView {
  */
 export function clientPeer(
   peer: Peer,
-  { slug, revision, isNamed, passes }: ServerView,
+  { slug, revision, isNamed, passes, outdated }: ServerView,
   leadTo = (own: string): string => serverResumeToken(slug, own),
 ): Peer {
   const resumeToken = (own: string | undefined): string | undefined =>
     own === undefined ? undefined : leadTo(own);
   return {
     span: peer.span,
-    notify(notice, own) {
+    async notify(notice, own) {
       const translated = toLegacyNotice(notice, revision);
-      if (translated === undefined || !passes(translated)) return Promise.resolve();
-      return peer.notify(translated, resumeToken(own));
+      if (translated === undefined || !passes(translated)) return;
+      const list = listChangedBy(translated.method);
+      if (list !== undefined) await outdated(list);
+      await peer.notify(translated, resumeToken(own));
     },
     ask(question, withdrawn, own, delivered) {
       const asked = rephrase(question, revision, () => crypto.randomUUID());

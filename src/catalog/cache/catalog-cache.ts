@@ -134,9 +134,13 @@ export class CatalogCache {
     return this.#looks.look(reason, client);
   }
 
-  /** The server announced that these topics changed, so it is also available. */
-  outdated(topics: readonly Topic[]): void {
-    this.#entries.outdate(topics.filter(isListTopic));
+  /**
+   * The server reported that these topics changed, so it is also available.
+   *
+   * @param isAnnounced all subscribers are told. Else they are when a reading finds the change.
+   */
+  outdated(topics: readonly Topic[], isAnnounced = true): void {
+    this.#entries.outdate(topics.filter(isListTopic), isAnnounced);
     this.#hurry();
   }
 
@@ -220,7 +224,7 @@ export class CatalogCache {
     const { covers, now, waitUntil } = this.#parts;
     const reading: CatalogReading = {
       startedAt: now(),
-      brings: entry.outdated,
+      brings: entry.outdated.filter((topic) => !entry.unannounced.includes(topic)),
       missed: new Set(),
       covered: new Set(LIST_TOPICS.filter((topic) => covers(topic))),
     };
@@ -304,7 +308,7 @@ export class CatalogCache {
     const isKnown = (topic: ListTopic): boolean => brings.includes(topic) && !before.servedStale;
     const found = before.facts === undefined ? [] : [...changed].filter((each) => !isKnown(each));
     // Clients of other kinds receive the announcement as well, so their catalogs become outdated.
-    if (found.length > 0) this.#entries.outdate(found, entry);
+    if (found.length > 0) this.#entries.outdate(found, true, entry);
     const isRecovered = before.servedTrouble || (before.outage?.failures ?? 0) > 0;
     const told = isRecovered ? LIST_TOPICS : found;
     // A caller that was given the stale catalog is told of what this reading missed when the next one includes it.

@@ -113,11 +113,17 @@ export class CatalogEntries {
     return catalog;
   }
 
-  /** Marks lists as changed, also in the store: memory may go before they are read again. */
-  outdate(topics: readonly ListTopic[], butFor?: CatalogEntry): void {
+  /**
+   * Marks lists as changed, also in the store: memory may go before they are read again.
+   *
+   * @param isAnnounced all clients that have subscribed are told.
+   */
+  outdate(topics: readonly ListTopic[], isAnnounced: boolean, butFor?: CatalogEntry): void {
     for (const entry of this.all()) {
       if (entry === butFor) continue;
       for (const topic of topics) entry.refresh?.missed.add(topic);
+      const others = entry.unannounced.filter((topic) => !topics.includes(topic));
+      entry.unannounced = isAnnounced ? others : [...others, ...topics];
       const outdated = [...new Set([...entry.outdated, ...topics])];
       if (outdated.length > entry.outdated.length) this.save(entry, { outdated });
     }

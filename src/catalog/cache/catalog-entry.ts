@@ -34,7 +34,7 @@ export type CatalogState = "unknown" | "fresh" | "stale" | "failed";
 /** One reading of a catalog, in its state at the beginning. */
 export interface CatalogReading {
   readonly startedAt: number;
-  /** The topics known to have changed before the reading: it includes these changes. */
+  /** The topics of whose changes clients were told before the reading: it includes these changes. */
   readonly brings: readonly ListTopic[];
   /** The topics whose changes the server would have announced from the beginning on. */
   readonly covered: ReadonlySet<ListTopic>;
@@ -52,6 +52,8 @@ export interface CatalogEntry extends StoredCatalog {
   facts: Facts | undefined;
   readAt: number;
   outdated: readonly ListTopic[];
+  /** Those of `outdated` of which one client alone was told, in its own session at the server. */
+  unannounced: readonly ListTopic[];
   outage: Outage | undefined;
   /** The `readAt` of the entry when it was last stored. */
   savedAt: number;
@@ -76,6 +78,7 @@ export function newEntry(id: number, client: ClientKind): CatalogEntry {
     facts: undefined,
     readAt: 0,
     outdated: [],
+    unannounced: [],
     outage: undefined,
     savedAt: 0,
     covered: new Set(),
@@ -91,7 +94,8 @@ export function entryFrom(stored: StoredCatalog): CatalogEntry {
     ...newEntry(stored.id, stored.client),
     ...stored,
     savedAt: stored.readAt,
-    // It is no longer known which callers learned of the outage.
+    // It is no longer known which clients were told of the changes, or learned of the outage.
+    unannounced: stored.outdated,
     servedTrouble: stored.outage !== undefined,
   };
 }
@@ -116,6 +120,7 @@ export function afterReading(
     facts: factsOf(read, changedAt),
     readAt: startedAt,
     outdated: [...missed],
+    unannounced: entry.unannounced.filter((topic) => missed.has(topic)),
     outage: undefined,
     covered,
     servedTrouble: false,

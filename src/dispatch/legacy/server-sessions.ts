@@ -4,6 +4,7 @@
  */
 
 import type { ToolFactsOf } from "../../catalog/cache/tool-facts.ts";
+import type { ListTopic } from "../../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
 import { isSameTarget, type Server } from "../../endpoint/server.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -32,6 +33,8 @@ export interface ServerSessionsOptions {
   readonly logLevel: () => string | undefined;
   /** True when the client gets a server's notification. */
   readonly passes: (slug: string, notice: Call) => boolean;
+  /** Called before the client gets a notification that a list has changed. Never rejects. */
+  readonly outdated: (server: Server, list: ListTopic) => Promise<void>;
   readonly subscriptions: (slug: string) => readonly string[];
   readonly onMissed: (slug: string) => void;
 }
@@ -152,6 +155,7 @@ export class ServerSessions {
       scope,
       client,
       passes,
+      outdated,
       maxTools,
       toolFacts,
       unsolicited,
@@ -173,6 +177,7 @@ export class ServerSessions {
         revision: client.revision,
         isNamed: endpoint.isMerged,
         passes: (notice) => passes(slug, notice),
+        outdated: (list) => outdated(server, list),
       },
       // Several servers at one endpoint advertise no tasks: a task id would have to name its server.
       hasTasks: !endpoint.isMerged && hasOlderTasks(client.revision),

@@ -3,6 +3,7 @@
  * they are for; a server's messages come back with resume tokens that lead to the server.
  */
 
+import { outdateList } from "../../catalog/cache/catalogs.ts";
 import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
@@ -91,6 +92,7 @@ export class SessionDispatch implements Dispatch {
       onSilent: () => this.subscriptions.silenced(),
       logLevel: () => logLevel,
       passes: (slug, notice) => this.subscriptions.passes(slug, notice),
+      outdated: (server, list) => outdateList(requestScope, server, list),
       subscriptions: (slug) => this.subscriptions.ownUris(slug),
       onMissed: (slug) => this.subscriptions.missed(slug),
     });

@@ -211,6 +211,31 @@ describe("a server among several", () => {
     // A notification of another era is gone before it counts as a change.
     expect(seen).not.toContain("notifications/tasks");
   });
+
+  test("sends a change of a list when that is outdated here, and nothing else waits for that", async ({
+    expect,
+  }) => {
+    const client = new AskedPeer();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const outdated: string[] = [];
+    const view = among(({ method }) => !method.includes("prompts"));
+    const peer = clientPeer(client, {
+      ...view,
+      outdated: (list) => {
+        outdated.push(list);
+        return promise;
+      },
+    });
+    const sent = (): string[] => client.notices.map(({ notice }) => notice.method);
+    const telling = peer.notify({ method: "notifications/tools/list_changed" });
+    await peer.notify({ method: "notifications/prompts/list_changed" });
+    await peer.notify({ method: "notifications/resources/updated", params: { uri: "a:b" } });
+    expect(sent()).toEqual(["notifications/resources/updated"]);
+    resolve();
+    await telling;
+    expect(sent().at(-1)).toBe("notifications/tools/list_changed");
+    expect(outdated).toEqual(["tools"]);
+  });
 });
 
 test("a request that was translated stays as it is when it is translated again", ({ expect }) => {

@@ -19,7 +19,8 @@ const UNHEARD: Unsolicited = {
 };
 
 export function viewOf(revision: LegacyRevision, slug = "fake"): ServerView {
-  return { slug, revision, isNamed: false, passes: () => true };
+  const view = { slug, revision, isNamed: false, passes: () => true };
+  return { ...view, outdated: () => Promise.resolve() };
 }
 
 export function serverInSession(

@@ -144,6 +144,60 @@ describe("a change that the cache finds", () => {
     });
   });
 
+  test.for([{ life: "the same life" }, { life: "the next life" }])(
+    "was told to one client alone: read when somebody asks, in $life, and announced to the others",
+    async ({ life }, { expect }) => {
+      await withScene(async (scene) => {
+        const before = scene.cache();
+        scene.isWanted = true;
+        serves(scene, catalogOf(BEFORE), 60_000);
+        await ask(before);
+        before.outdated(["tools"], false);
+        const cache = life === "the next life" ? scene.cache() : before;
+        expect([scene.attempts.length, cache.dueAt]).toEqual([1, undefined]);
+        serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+        expect(short(await ask(cache))).toBe("b");
+        expect(scene.announced).toEqual([["tools"]]);
+        await ask(cache);
+        expect(scene.attempts).toHaveLength(2);
+      });
+    },
+  );
+
+  test("was told to one client alone while the list was read: read again, and announced to the others", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["tools"]);
+      scene.server = undefined;
+      const asked = ask(cache);
+      cache.outdated(["tools"], false);
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      scene.attempts[1]?.answer(catalogOf(BEFORE), 60_000);
+      expect(short(await asked)).toBe("a");
+      expect(short(await ask(cache))).toBe("b");
+      expect(scene.announced).toEqual([["tools"]]);
+    });
+  });
+
+  test("was told to one client alone, and then to all, is not announced again", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["tools"], false);
+      cache.outdated(["tools"]);
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      expect(short(await ask(cache))).toBe("b");
+      expect(scene.announced).toEqual([]);
+    });
+  });
+
   test("in every reading is announced every five seconds", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();

@@ -91,6 +91,7 @@ export function routeScene(
         watch: () => Promise.reject(new Error("not asked for")),
         report: () => Promise.reject(new Error("not asked for")),
         health: () => Promise.reject(new Error("not asked for")),
+        outdated: () => Promise.reject(new Error("not asked for")),
         look: () => Promise.reject(new Error("not asked for")),
         describe: () => Promise.reject(new Error("not asked for")),
         resources: () => Promise.reject(new Error("not asked for")),

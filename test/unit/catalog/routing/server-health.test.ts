@@ -23,6 +23,7 @@ function feedsOf(answer: (slug: string, reason: LookReason) => Promise<ServerHea
   return {
     of: (slug): Feed => ({
       ...{ catalog: unasked, watch: unasked, report: unasked, health: unasked, describe: unasked },
+      outdated: unasked,
       look: (reason) => answer(slug, reason),
       resources: () => Promise.resolve(undefined),
     }),

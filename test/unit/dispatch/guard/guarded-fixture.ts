@@ -71,6 +71,7 @@ export function guardScene(
                 catalog: () => Promise.reject(new Error("not asked for")),
                 watch: () => Promise.reject(new Error("not asked for")),
                 health: () => Promise.reject(new Error("not asked for")),
+                outdated: () => Promise.reject(new Error("not asked for")),
                 look: () => Promise.reject(new Error("not asked for")),
                 describe: () => Promise.reject(new Error("not asked for")),
 

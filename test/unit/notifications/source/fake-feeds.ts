@@ -8,7 +8,7 @@ import type {
   ListKind,
   Trouble,
 } from "../../../../src/catalog/catalog.ts";
-import type { Feed, Feeds } from "../../../../src/catalog/feeds.ts";
+import type { Feed, Feeds, Topic } from "../../../../src/catalog/feeds.ts";
 
 let count = 0;
 
@@ -51,6 +51,8 @@ export class FakeFeed implements Feed {
   /** Answers wait for it: as long as they are told to, or for ever. */
   gate: { readonly opened: Promise<void>; readonly heedsWait: boolean } | undefined;
   readonly asked: CatalogQuestion[] = [];
+  /** The lists that it was told are outdated. */
+  readonly outdatedLists: Topic[] = [];
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
     this.asked.push(question);
@@ -86,6 +88,15 @@ export class FakeFeed implements Feed {
 
   report(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async outdated(lists: readonly Topic[]): Promise<void> {
+    if (this.failures > 0) {
+      this.failures -= 1;
+      throw new Error("the object was restarted");
+    }
+    await this.gate?.opened;
+    this.outdatedLists.push(...lists);
   }
 
   health(): Promise<never> {
