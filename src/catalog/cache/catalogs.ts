@@ -41,7 +41,7 @@ interface Copy {
   readonly trouble: Trouble | undefined;
   /** No change is expected until then. */
   readonly freshUntil: number;
-  /** The time when the feed last confirmed it. */
+  /** The time when the feed was asked that last confirmed it: the catalog is of then, or later. */
   readonly askedAt: number;
   /** The time when the server was last known to have the catalog; without one, meaningless. */
   readonly seenAt: number;
@@ -109,18 +109,24 @@ export async function currentCatalog(
 /**
  * For the later pages of a list: the catalog of its first page, if that was a moment ago. Never
  * rejects.
+ *
+ * @param since when the first page was asked for. The client may have been told of a change before that, and the copy
+ *   of another isolate may be older.
  */
 export async function recentCatalog(
   context: Context,
   server: Server,
   client: ClientKind,
+  since: number,
 ): Promise<Known> {
   const found = keyOf(server);
   const key = typeof found === "string" ? found : await found;
   if (typeof key !== "string") return key;
   const copy = copyOf(copyKey(key, server, client));
   const isRecent =
-    copy !== undefined && Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
+    copy !== undefined &&
+    copy.askedAt >= since &&
+    Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
   return isRecent ? knownFrom(server, copy) : currentCatalog(context, server, client);
 }
 
@@ -222,7 +228,7 @@ async function ask(
   const noWaitUntil = isInVain ? now + limits.pauseSeconds * 1000 : (before?.noWaitUntil ?? 0);
   // Another request may have updated the copy meanwhile.
   const latest = copyOf(key);
-  const after = copyFrom(answer, before, { server, now, noWaitUntil, latest, limits });
+  const after = copyFrom(answer, before, { server, startedAt, now, noWaitUntil, latest, limits });
   const isOvertaken = answer?.kind !== "catalog" && latest !== before;
   // An empty answer says nothing if the request did not wait.
   const isNothing = waitMs === 0 && after.catalog === undefined && before?.catalog === undefined;
@@ -246,6 +252,7 @@ function untold({ slug }: Server, since: number): Trouble {
 
 interface Circumstances {
   readonly server: Server;
+  readonly startedAt: number;
   readonly now: number;
   readonly noWaitUntil: number;
   /** The copy that is held by now. */
@@ -256,7 +263,7 @@ interface Circumstances {
 function copyFrom(
   answer: CatalogAnswer | undefined,
   before: Copy | undefined,
-  { server, now, noWaitUntil, latest, limits }: Circumstances,
+  { server, startedAt, now, noWaitUntil, latest, limits }: Circumstances,
 ): Copy {
   const base = { askedAt: now, noWaitUntil, seenAt: before?.seenAt ?? 0 };
   if (answer?.kind === "none") {
@@ -275,14 +282,16 @@ function copyFrom(
     return { ...base, askedAt, catalog: before?.catalog, trouble, freshUntil: now };
   }
   const { trouble, freshMs } = answer;
-  const seenAt = trouble?.since ?? now;
-  if (answer.kind === "same") {
-    return { ...base, seenAt, catalog: before?.catalog, trouble, freshUntil: now + freshMs };
-  }
+  const confirmed = {
+    ...{ noWaitUntil, trouble, askedAt: startedAt },
+    seenAt: trouble?.since ?? now,
+    freshUntil: now + freshMs,
+  };
+  if (answer.kind === "same") return { ...confirmed, catalog: before?.catalog };
   // Derived values are kept by catalog object, so one object stands for each version.
   const isThere = latest?.catalog?.version === answer.catalog.version;
   const catalog = isThere ? latest.catalog : answer.catalog;
-  return { ...base, seenAt, catalog, trouble, freshUntil: now + freshMs };
+  return { ...confirmed, catalog };
 }
 
 const weights = new WeakMap<Catalog, number>();

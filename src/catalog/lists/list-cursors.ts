@@ -33,13 +33,15 @@ export interface MergedListPosition {
   readonly returned: number;
   /** The search text. */
   readonly search: string | undefined;
+  /** When the client asked for the first page, in milliseconds since 1970: later pages are not of before. */
+  readonly since: number;
 }
 
 const MAX_NAME_CHARS = 1024;
 
 export function sealMergedCursor(
   scope: SealScope,
-  { list, slug, index, after, returned, search }: MergedListPosition,
+  { list, slug, index, after, returned, search, since }: MergedListPosition,
 ): Promise<string> {
   const isShort = after !== undefined && after.length <= MAX_NAME_CHARS;
   // JSON leaves out members that are `undefined`.
@@ -50,6 +52,7 @@ export function sealMergedCursor(
     told: returned,
     after: isShort ? after : undefined,
     search,
+    since,
   });
 }
 
@@ -60,10 +63,12 @@ export async function openMergedCursor(
   cursor: unknown,
 ): Promise<MergedListPosition | undefined> {
   const opened = await openCursor(scope, cursor);
-  const { list: sealed, slug, index, after, told: returned, search } = opened;
+  // Cursors that were issued before `since` existed have none.
+  const { list: sealed, slug, index, after, told: returned, search, since = 0 } = opened;
   if (sealed !== list || typeof slug !== "string") return undefined;
   if (typeof index !== "number" || typeof returned !== "number") return undefined;
-  return { list, slug, index, after: textIn(after), returned, search: textIn(search) };
+  if (typeof since !== "number") return undefined;
+  return { list, slug, index, after: textIn(after), returned, search: textIn(search), since };
 }
 
 function textIn(value: unknown): string | undefined {

@@ -9,7 +9,7 @@ import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { type Era, isLegacyRevision } from "../../protocol/revisions.ts";
 import { toLegacyTool, toModernTool } from "../../protocol/revisions/tool.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import { currentCatalog, type Known, knownCatalog, recentCatalog } from "../cache/catalogs.ts";
+import { currentCatalog, type Known, recentCatalog } from "../cache/catalogs.ts";
 import { itemIndex, policyOf, publicIndex } from "../cache/lookups.ts";
 import { type Catalog, type Item, type ListKind, LISTS, parseItem } from "../catalog.ts";
 import { namingOf } from "../names/naming.ts";
@@ -43,7 +43,8 @@ export async function listPage(
   const isThere = endpoint.servers.some(({ slug }) => slug === place?.slug);
   if (cursor !== undefined && (place === undefined || !isThere)) return badCursor();
   const searched = place === undefined ? searchFrom(search) : place.search;
-  const page = new MergedPage({ endpoint, limits, client, list, search: searched });
+  const since = place?.since ?? Date.now();
+  const page = new MergedPage({ endpoint, limits, client, list, search: searched, since });
   return { result: await fill(requestScope, client, page, place) };
 }
 
@@ -66,11 +67,12 @@ async function fill(
 ): Promise<JsonObject> {
   const { servers } = requestScope.endpoint;
   const first = place === undefined ? 0 : servers.findIndex(({ slug }) => slug === place.slug);
-  const ask = place === undefined ? currentCatalog : recentCatalog;
   const asked = servers.map((server, n) => {
-    if (n >= first) return ask(requestScope, server, client);
     // The items of these servers were on earlier pages.
-    return page.heedsOthers ? knownCatalog(requestScope, server, client) : undefined;
+    if (n < first && !page.heedsOthers) return undefined;
+    return place === undefined
+      ? currentCatalog(requestScope, server, client)
+      : recentCatalog(requestScope, server, client, place.since);
   });
   // Catalogs that this page does not wait for are ready for the next page.
   for (const asking of asked) if (asking !== undefined) requestScope.waitUntil(asking);
@@ -129,6 +131,8 @@ interface PageOptions extends Pick<RequestScope, "endpoint" | "limits"> {
   readonly list: ListKind;
   /** In lower case. */
   readonly search: string | undefined;
+  /** When the client asked for the first page. */
+  readonly since: number;
 }
 
 const encoder = new TextEncoder();
@@ -170,7 +174,7 @@ class MergedPage {
   add(known: Known, place: MergedListPosition | undefined): void {
     const { server, catalog } = known;
     if (catalog !== undefined) {
-      const { search, limits } = this.#options;
+      const { search, since, limits } = this.#options;
       const { list } = this;
       if (this.heedsOthers) this.conflicts.push(...conflictsWith(this.#passed, known));
       const added = metaOfItems(known, list);
@@ -180,7 +184,7 @@ class MergedPage {
         // A server that returns new items for every page would have no last page.
         if (returned >= limits.catalogItems || !this.#take(catalog, item, publicName, added)) break;
         returned += 1;
-        this.end = { list, slug: server.slug, index, after: item.name, returned, search };
+        this.end = { list, slug: server.slug, index, after: item.name, returned, search, since };
       }
     }
     this.pass(known);

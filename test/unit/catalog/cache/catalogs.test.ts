@@ -31,7 +31,7 @@ interface World {
   readonly server: Server;
   readonly known: () => Promise<Known>;
   readonly current: () => Promise<Known>;
-  readonly recent: () => Promise<Known>;
+  readonly recent: (since?: number) => Promise<Known>;
   /** How long each question was ready to wait. */
   readonly waits: () => number[];
 }
@@ -50,7 +50,7 @@ function newWorld(patienceMs = limits.catalogWaitMilliseconds, staleCatalogHours
     ...{ feeds, feed, server },
     known: () => knownCatalog(context, server, client),
     current: () => currentCatalog(context, server, client),
-    recent: () => recentCatalog(context, server, client),
+    recent: (since = 0) => recentCatalog(context, server, client, since),
     waits: () => feed.asked.map(({ waitMs }) => waitMs),
   };
 }
@@ -375,6 +375,27 @@ describe("recentCatalog()", () => {
     expect(feed.asked).toHaveLength(1);
     later(1);
     await recent();
+    expect(feed.asked).toHaveLength(2);
+  });
+
+  test("takes no copy of before the first page was asked for", async ({ expect }) => {
+    const { recent, feed } = newWorld();
+    await recent();
+    await recent(Date.now());
+    expect(feed.asked).toHaveLength(1);
+    await recent(Date.now() + 1);
+    expect(feed.asked).toHaveLength(2);
+  });
+
+  test("takes no copy for which the feed was asked before that", async ({ expect }) => {
+    const { recent, feed } = newWorld();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    feed.gate = { opened: promise, heedsWait: false };
+    const asking = recent();
+    later(2);
+    resolve();
+    await asking;
+    await recent(Date.now() - 1);
     expect(feed.asked).toHaveLength(2);
   });
 });

@@ -74,6 +74,7 @@ describe("a cursor is invalid", () => {
       { ...place, slug: 1 },
       { ...place, index: "0" },
       { ...place, told: null },
+      { ...place, since: "1" },
     ]) {
       expect(await answer(world, await sealed("cursor", value))).toEqual(invalid);
     }

@@ -1,12 +1,12 @@
 /** Merging: the pages together are the list, whichever server answers first, and none waits for the slowest. */
 
 import * as fc from "fast-check";
-import { describe, test } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { type Item, LIST_KINDS, LISTS, type ListKind } from "../../../../src/catalog/catalog.ts";
 import { listPage } from "../../../../src/catalog/lists/list-page.ts";
 import { until } from "../../../support/until.ts";
-import { catalogOf } from "../../notifications/source/fake-feeds.ts";
+import { catalogOf, things } from "../../notifications/source/fake-feeds.ts";
 import {
   allPages,
   CLIENT,
@@ -190,6 +190,51 @@ describe("a page", () => {
     const first = await pageOf(world);
     await pageOf(world, { cursor: first["nextCursor"] });
     expect(world.feeds.of("one").asked).toHaveLength(1);
+  });
+});
+
+/** Reads pages in an isolate that has no copies yet. */
+const newIsolate = async (): Promise<typeof listPage> => {
+  vi.setSystemTime(Date.now() + 1);
+  vi.resetModules();
+  return (await import("../../../../src/catalog/lists/list-page.ts")).listPage;
+};
+
+const offering = (...names: readonly string[]) => ({
+  catalog: catalogOf({ lists: { resources: things("uri", names) } }),
+});
+
+describe("a page in an isolate whose copies are of before the first page", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const limits = { listPageItems: 1, catalogFreshSeconds: 10 };
+  const question = { client: CLIENT, list: "resources" } as const;
+
+  test("is of the list that the first page was of", async ({ expect }) => {
+    const world = mergedWorld({ one: offering("r:1", "r:2"), two: offering() }, limits);
+    await pageOf(world, question);
+    const elsewhere = await newIsolate();
+    world.feeds.of("one").has = offering("r:1", "r:3").catalog;
+    const { nextCursor: cursor } = resultOf(await elsewhere(world, question));
+    expect(namesIn(await pageOf(world, { ...question, cursor }), "resources")).toEqual(["r:3"]);
+  });
+
+  test("has what an earlier server does not list any more", async ({ expect }) => {
+    const world = mergedWorld({ one: offering("r:1", "r:3"), two: offering("r:2") }, limits);
+    await pageOf(world, question);
+    const elsewhere = await newIsolate();
+    world.feeds.of("one").has = offering("r:1").catalog;
+    world.feeds.of("two").has = offering("r:2", "r:3").catalog;
+    const { nextCursor } = resultOf(await elsewhere(world, question));
+    const second = resultOf(await elsewhere(world, { ...question, cursor: nextCursor }));
+    expect(namesIn(second, "resources")).toEqual(["r:2"]);
+    const third = await pageOf(world, { ...question, cursor: second["nextCursor"] });
+    expect(namesIn(third, "resources")).toEqual(["r:3"]);
   });
 });
 
