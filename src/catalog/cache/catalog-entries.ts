@@ -57,12 +57,14 @@ export class CatalogEntries {
 
   /**
    * Evicts the least recently requested entries. Entries without a catalog have a limit of their
-   * own: a caller that invents kinds of clients must not evict good catalogs.
+   * own: a caller that invents kinds of clients must not evict good catalogs. A catalog that is being read again
+   * stays until that ends: somebody may have been given the one of before, and is told of what is new.
    */
   makeRoom(): void {
     for (const isKnown of [true, false]) {
       const alike = this.all().filter(({ facts }) => (facts !== undefined) === isKnown);
-      for (const { key, id } of alike.slice(0, Math.max(0, alike.length - this.#max))) {
+      for (const { key, id, refresh } of alike.slice(0, Math.max(0, alike.length - this.#max))) {
+        if (isKnown && refresh !== undefined) continue;
         this.#entries.delete(key);
         this.#held.delete(String(id));
         this.#store.drop(id);

@@ -125,6 +125,28 @@ describe("a change that the cache finds", () => {
     });
   });
 
+  test("after somebody was given the list of before is announced, though clients of another kind came while it was read", async ({
+    expect,
+  }) => {
+    await withScene(
+      async (scene) => {
+        const cache = scene.cache();
+        serves(scene, catalogOf(BEFORE), 60_000);
+        await ask(cache);
+        cache.outdated(["tools"]);
+        scene.server = undefined;
+        expect(short(await ask(cache, { waitMs: 0 }))).toBe("a");
+        serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+        expect(short(await ask(cache, { client: MODERN }))).toBe("b");
+        expect(scene.announced).toEqual([]);
+        scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+        await Promise.all(scene.kept);
+        expect(scene.announced).toEqual([["tools"]]);
+      },
+      { keptCatalogsPerServer: 1 },
+    );
+  });
+
   test("has the catalogs of other clients read again, and is announced once", async ({
     expect,
   }) => {
