@@ -50,7 +50,10 @@ export interface WiredSession {
   readonly subscriptions: () => EndpointSubscriptions | undefined;
 }
 
-/** @returns `undefined` when the endpoint has no server: a deploy may have removed it. */
+/**
+ * @returns `undefined` when the endpoint has no server, as a deploy may have removed it; and while nobody can be asked
+ *   whether a server was added that the session has used.
+ */
 export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
@@ -69,6 +72,9 @@ export function wireSession(
   };
   const current = currentEndpoint(find, () => [publishing.names, now]);
   if (current === undefined) return undefined;
+  const used = Object.keys(stored.upstreams);
+  const isWhole = used.every((slug) => serverOf(current(), slug) !== undefined);
+  if (!isWhole && config.added === undefined) return undefined;
   const requestScope: RequestScope = {
     get endpoint() {
       return current();

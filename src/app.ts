@@ -221,6 +221,13 @@ function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response
       ...{ publishing, person, publishes, waitUntil },
     });
     if (picked.kind === "unknown") {
+      // 404 would tell a client that its session is over.
+      if (config.added === undefined) {
+        return c.text(
+          "It is not known right now which servers were added; try again later.\n",
+          503,
+        );
+      }
       return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
     }
     if (picked.kind === "unserved") return c.text(`${picked.sentence}\n`, 503);

@@ -1,5 +1,5 @@
 /**
- * A session whose endpoint's only server was added by an operator. Its object may come to life while nobody can be
+ * A session that uses a server which an operator has added. Its object may come to life while nobody can be
  * asked what was added, and the server may be removed while the session's calls run.
  */
 
@@ -69,6 +69,22 @@ describe("a session whose object cannot ask at first what was added", () => {
     await remove(upstream);
   });
 
+  test("answers its running call at one of several servers", async ({ expect }) => {
+    const upstream = await added();
+    const session = await Session.open("/mcp");
+    const name = `${upstream.slug}__work`;
+    const stream = new EventReader(await session.callTool(name, TOKEN, "mine"));
+    await stream.message();
+    const { asked } = await startAnewUnasked();
+    await runDurableObjectAlarm(await objectOf(session));
+    asked();
+    const end = await stream.message();
+    expect(end).toMatchObject({ id: "mine", error: { data: { upstream: upstream.slug } } });
+    expect(await stream.rest()).toEqual([]);
+    await session.delete();
+    await remove(upstream);
+  });
+
   test("answers its running call by itself, though its client does not come back", async ({
     expect,
   }) => {
@@ -96,6 +112,8 @@ describe("a session whose object cannot ask at first what was added", () => {
       await object.fetch(streamRequest({ claims: await claimsOf(session.id) })),
     ];
     expect(answer).toMatchObject({ kind: "body", status: 503 });
+    // The Worker does not know the path.
+    expect((await session.request("ping")).status).toBe(503);
     expect(await message.json()).toEqual(answer);
     await runInDurableObject(object, async (instance) => {
       await expect(instance.receiveWatched(claims, '{"slug":"x"}')).rejects.toThrow(

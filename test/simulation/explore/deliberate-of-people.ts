@@ -4,6 +4,22 @@ import type { Fault } from "./deliberate.ts";
 
 export const OF_PEOPLE: readonly Fault[] = [
   {
+    name: "a session whose server is known late does not take up its calls",
+    area: "sessions",
+    edits: [
+      {
+        file: "durable-objects/session-host.ts",
+        find: "if (this.#wired === undefined) this.#wireLate();",
+        replace: "if (this.#wired === undefined) this.#wire();",
+      },
+      {
+        file: "durable-objects/session-host.ts",
+        find: "if (wired === undefined) this.#wireLate();",
+        replace: "if (wired === undefined) this.#wire();",
+      },
+    ],
+  },
+  {
     name: "a session is good for everybody who knows its id",
     area: "principals",
     isQuick: true,

@@ -1,7 +1,7 @@
 /** Plans in which an operator changes one of two servers while clients use both. */
 
 import type { Random } from "../platform/random.ts";
-import { someFaults, someKinds } from "./faults.ts";
+import { type PlannedFault, someFaults, someKinds } from "./faults.ts";
 import type { Plan } from "./plan.ts";
 import { subscribing } from "./quiet.ts";
 
@@ -45,17 +45,31 @@ export function withOperator(plan: Plan, random: Random): Plan {
   });
   const kinds = someKinds(random, 0.4);
   const count = kinds.length === 0 ? 0 : 1 + random.below(5);
+  const adds = random.chance(0.5);
+  const faults = someFaults(random, {
+    ...{ kinds, count, moments: MOMENTS, places: PLACES, times: [1, 1, 2, 5] },
+    steps: () => random.pick([5, 20]),
+  });
   return {
     ...plan,
     ...{ servers, clients },
     operator: {
-      ...{ server: random.below(2), adds: random.chance(0.5), changes: 1 + random.below(5) },
+      ...{ server: random.below(2), adds, changes: 1 + random.below(5) },
       pauseMs: random.pick([100, 3000, 20_000]),
       awayMs: random.pick([0, 500, 12_000, 45_000]),
     },
-    faults: someFaults(random, {
-      ...{ kinds, count, moments: MOMENTS, places: PLACES, times: [1, 1, 2, 5] },
-      steps: () => random.pick([5, 20]),
-    }),
+    faults: adds && random.chance(0.4) ? [...faults, ...unasked(random)] : faults,
   };
+}
+
+/** A machine dies, and those that take its place cannot ask for a while what the operator has added. */
+function unasked(random: Random): readonly PlannedFault[] {
+  const moment = random.pick(["receive", "POST /mcp", "writes are confirmed"]);
+  return [
+    { kind: "isolate", moment, count: 1 + random.below(40), later: random.below(4), times: 1 },
+    {
+      ...{ kind: "crash", moment: "addedServers…arrives", where: "RegistryObject" },
+      ...{ count: 1 + random.below(4), later: 0, times: random.pick([3, 10, 30]) },
+    },
+  ];
 }
