@@ -210,7 +210,7 @@ export class SessionHost {
     if (person === undefined || known === undefined || known.person !== undefined) return;
     if (this.session?.isIdle === false) return; // with its next request
     this.#store.save({ person, application, origin });
-    this.#wire();
+    this.session?.serversChanged();
   }
 
   /** An operator has changed the servers. */

@@ -60,17 +60,20 @@ export function wireSession(
 ): WiredSession | undefined {
   const { ctx, env, config, life, log, store, isAdmin, activity, publishing } = wiring;
   const { onBusy, onSubscribed, onDetach } = wiring;
-  const { door: transport, route, principal, person, application, origin, client } = stored;
+  const { door: transport, route, principal, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const { limits } = config;
-  const caller = { person, application, origin };
+  /** Who calls is learned when the endpoint gets its first server that has to know. */
+  const caller = (): Pick<StoredSession, "person" | "application" | "origin"> =>
+    store.known ?? stored;
   let now = config;
   const find = (): Endpoint | undefined => {
+    const { person, application, origin } = caller();
     const own = publishing.withPublished(pickEndpoint(now, slug), slug, person);
     if (own.kind !== "endpoint") return undefined;
-    return endpointFor(own.endpoint, caller, personalScopeOf(env, now));
+    return endpointFor(own.endpoint, { person, application, origin }, personalScopeOf(env, now));
   };
-  const current = currentEndpoint(find, () => [publishing.names, now]);
+  const current = currentEndpoint(find, () => [publishing.names, now, caller().person]);
   if (current === undefined) return undefined;
   const used = Object.keys(stored.upstreams);
   const isWhole = used.every((slug) => serverOf(current(), slug) !== undefined);
@@ -79,10 +82,20 @@ export function wireSession(
     get endpoint() {
       return current();
     },
-    publisher: slug === undefined ? publishing.publisher(person) : undefined,
+    get publisher() {
+      return slug === undefined ? publishing.publisher(caller().person) : undefined;
+    },
     route,
     principal,
-    ...caller,
+    get person() {
+      return caller().person;
+    },
+    get application() {
+      return caller().application;
+    },
+    get origin() {
+      return caller().origin;
+    },
     get isAdmin() {
       return isAdmin();
     },

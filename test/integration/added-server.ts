@@ -2,7 +2,7 @@
 
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
 
 import { serverStoreIn } from "../../durable-objects/live-config.ts";
 import { LiveServers } from "../../src/config/registry/live-servers.ts";
@@ -35,8 +35,11 @@ export async function revisionOf({ slug }: Upstream): Promise<number> {
   return servers.find((each) => each.slug === slug)?.revision ?? 0;
 }
 
-export async function add(upstream: Upstream): Promise<void> {
-  await store.putServer(addedEntry(upstream), 0);
+/** Until the end of the test, which files that share the registry do not see. @param more of the entry. */
+export async function add(upstream: Upstream, more: Json = {}): Promise<void> {
+  onTestFinished(() => remove(upstream));
+  const { entry, ...server } = addedEntry(upstream);
+  await store.putServer({ ...server, entry: { ...entry, ...more } }, 0);
 }
 
 export async function remove(upstream: Upstream): Promise<void> {

@@ -8,14 +8,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
-import {
-  add,
-  addedEntry,
-  configureOnly,
-  remove,
-  revisionOf,
-  startAnewUnasked,
-} from "../added-server.ts";
+import { add, addedEntry, configureOnly, revisionOf, startAnewUnasked } from "../added-server.ts";
 import { event, RESULT, streamOf, Upstream } from "../upstream.ts";
 import { type AskedResult, BridgeClient, continueWith, holderOf } from "./bridge-client.ts";
 
@@ -57,8 +50,6 @@ describe("a bridge whose object cannot ask at first what was added", () => {
     await continueWith(upstream, ANSWER);
     expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
     expect(await upstream.sent("tools/call")).toHaveLength(1);
-    expect(await upstream.sessions()).toHaveLength(1);
-    await remove(upstream);
   });
 
   test("cancels a call of before whose client does not come back", async ({ expect }) => {
@@ -73,7 +64,6 @@ describe("a bridge whose object cannot ask at first what was added", () => {
     await runDurableObjectAlarm(holderOf(asked));
     expect(await upstream.receivesAnswer("s1")).toMatchObject({ error: { code: -32603 } });
     await upstream.receives("notifications/cancelled");
-    await remove(upstream);
   });
 });
 
@@ -91,8 +81,6 @@ test("a bridge whose server is switched off stays for as long as it would be kep
   vi.setSystemTime(Date.now() + HOUR_MS);
   await runDurableObjectAlarm(holder);
   expect(await isEmpty(asked)).toBe(true);
-  vi.useRealTimers();
-  await remove(upstream);
 });
 
 /** True when the holder has stored nothing, and is not woken. */

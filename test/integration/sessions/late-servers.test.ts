@@ -10,7 +10,7 @@ import { streamRequest } from "../../../src/http/client-stream.ts";
 import { writeClaims } from "../../../src/sessions/session-id.ts";
 import { add, configureOnly, remove, startAnewUnasked } from "../added-server.ts";
 import { Session } from "../client.ts";
-import { EventReader, messagesOf } from "../event-reader.ts";
+import { EventReader, messagesOf, responseIn } from "../event-reader.ts";
 import { claimsOf, loggedIn, objectOf } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
 import { event, progress, streamOf, Upstream } from "../upstream.ts";
@@ -51,7 +51,6 @@ describe("a session whose object cannot ask at first what was added", () => {
     expect(await stream.rest()).toEqual([]);
     expect(await upstream.sent("tools/call")).toHaveLength(1);
     await session.delete();
-    await remove(upstream);
   });
 
   test("answers its running call later to a client that comes back", async ({ expect }) => {
@@ -66,7 +65,6 @@ describe("a session whose object cannot ask at first what was added", () => {
     const missed = await messagesOf(await session.get({ "Last-Event-ID": first?.id ?? "" }));
     expect(missed).toMatchObject([{ params: { progress: 1 } }, { id: "mine", error: {} }]);
     await session.delete();
-    await remove(upstream);
   });
 
   test("answers its running call at one of several servers", async ({ expect }) => {
@@ -82,7 +80,6 @@ describe("a session whose object cannot ask at first what was added", () => {
     expect(end).toMatchObject({ id: "mine", error: { data: { upstream: upstream.slug } } });
     expect(await stream.rest()).toEqual([]);
     await session.delete();
-    await remove(upstream);
   });
 
   test("answers its running call by itself, though its client does not come back", async ({
@@ -98,7 +95,6 @@ describe("a session whose object cannot ask at first what was added", () => {
     expect(await runDurableObjectAlarm(object)).toBe(true);
     expect(await loggedIn(session)).toBe(before + 1);
     await session.delete();
-    await remove(upstream);
   });
 
   test("is neither lost nor unknown meanwhile, and can be ended", async ({ expect }) => {
@@ -125,7 +121,6 @@ describe("a session whose object cannot ask at first what was added", () => {
       kind: "unknown",
     });
     asked();
-    await remove(upstream);
   });
 });
 
@@ -156,5 +151,23 @@ describe("a call that runs while its server is removed", () => {
     await remove(upstream);
     expect(await session.stream.message()).toMatchObject({ id: "mine", error: { code: -32603 } });
     expect(await session.stream.rest()).toEqual([]);
+  });
+});
+
+describe("a session whose endpoint gets its first server that has to know who calls", () => {
+  test("goes on, on the streams that it has", async ({ expect }) => {
+    await added();
+    const session = await Session.inUse("/mcp");
+    const stream = await session.listen();
+    const old = await SseSession.open("/sse");
+    const second = await Upstream.take({ server: "legacy" });
+    await add(second, { identity: true });
+    expect(await responseIn(await session.request("tools/list"))).toHaveProperty("result");
+    await old.post({ id: 7, method: "tools/list" });
+    // Its lists have changed as well.
+    let message = await old.stream.message();
+    while (message.id === undefined) message = await old.stream.message();
+    expect(message).toMatchObject({ id: 7, result: {} });
+    await stream.cancel();
   });
 });
