@@ -14,6 +14,7 @@ import type { CallRecord } from "../src/observability/call-record.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
 import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
+import type { EndedAccount } from "../src/upstream/credentials.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { SessionLife } from "../src/sessions/state.ts";
 import { publisherOfKey, SERVERS_KEY } from "../src/upstream/server-key.ts";
@@ -61,9 +62,7 @@ export class SessionHost {
     const onPublished = (): void => this.#published();
     const { config } = this.#followed;
     this.#publishing = new SessionPublishing(env, config, this.#store, onPublished);
-    this.#accounts = heldAccountsOf(ctx, env, "session", async (ended) =>
-      this.session?.accountEnded(ended),
-    );
+    this.#accounts = heldAccountsOf(ctx, env, "session", (ended) => this.accountEnded(ended));
     this.#activity =
       this.#followed.config &&
       activityOfObject(env, this.#followed.config, (at) => {
@@ -115,12 +114,17 @@ export class SessionHost {
    * The session of an id; made from the id's claims if nothing is stored.
    *
    * @param isNew a session of HTTP+SSE begins with its stream.
+   * @param isOfNow the claims are of a request that has just come. Those of a stream that a Worker holds are as old as
+   *   the stream, and say nothing of a person who has published since.
    */
-  use(claims: SessionClaims, isNew = false): Session | undefined {
+  use(
+    claims: SessionClaims,
+    { isNew = false, isOfNow = true }: { isNew?: boolean; isOfNow?: boolean } = {},
+  ): Session | undefined {
     this.#isAdmin = claims.isAdmin === true;
     const { route, principal, person, application, origin, client, expiresAt, published } = claims;
     if (this.life.state !== "new") {
-      this.#learn(claims);
+      this.#learn(claims, isOfNow);
       return this.session;
     }
     if (client === undefined && !isNew) return undefined;
@@ -168,6 +172,12 @@ export class SessionHost {
     return "offline";
   }
 
+  /** Ends what was opened with the account. @throws Error where it is to be told again. */
+  async accountEnded(ended: EndedAccount): Promise<void> {
+    if (this.#isUnasked) throw new Error("The servers are not known yet");
+    await this.session?.accountEnded(ended);
+  }
+
   /** A connection has ended on purpose: the stream is the session, with HTTP+SSE. */
   async clientLeft(): Promise<void> {
     const isBound = this.#store.known?.door === "http+sse";
@@ -204,8 +214,8 @@ export class SessionHost {
   }
 
   /** A session of an earlier version, or of before its servers had accounts, learns who calls. */
-  #learn({ person, application, origin, published }: SessionClaims): void {
-    this.#publishing.learn(published);
+  #learn({ person, application, origin, published }: SessionClaims, isOfNow: boolean): void {
+    if (isOfNow || published !== undefined) this.#publishing.learn(published);
     const { known } = this.#store;
     if (person === undefined || known === undefined || known.person !== undefined) return;
     if (this.session?.isIdle === false) return; // with its next request
@@ -305,8 +315,9 @@ export class SessionHost {
 
   /** Nobody could be asked yet what operators have added, so calls of an earlier life may wait. */
   get #isUnasked(): boolean {
+    const { config } = this.#followed;
     const isWaiting = this.#isRevivalDue && this.session === undefined && this.isThere;
-    return isWaiting && this.#followed.config?.added === undefined;
+    return isWaiting && config !== undefined && config.added === undefined;
   }
 
   get #isGone(): boolean {

@@ -76,7 +76,7 @@ export class SessionObject extends DurableObject<Env> {
     if (request.signal.aborted) return new Response(null, { status: 499 });
     const { claims, lastEventId, openedAt: returning } = readStreamRequest(request);
     const isNew = lastEventId === undefined;
-    const session = this.#host.use(claims, isNew);
+    const session = this.#host.use(claims, { isNew, isOfNow: returning === undefined });
     if (session === undefined) return Response.json(this.#refused);
     if (!this.#streamOpens.take()) {
       const message = "This session opens streams too often; wait a minute";
@@ -106,16 +106,16 @@ export class SessionObject extends DurableObject<Env> {
 
   /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
   async receiveWatched(claims: string, watched: string): Promise<void> {
-    const session = this.#host.use(readClaims(claims));
+    const session = this.#host.use(readClaims(claims), { isOfNow: false });
     // The watch tries again.
     if (session === undefined && this.#host.isThere)
-      throw new Error("Its servers are not known yet");
+      throw new Error("The servers are not known yet");
     await session?.receiveWatched(parseLossless(watched) as Watched);
   }
 
   /** Such a watch found that a server no longer knows its session. */
   async upstreamForgotten(claims: string, lost: Forgotten): Promise<void> {
-    await this.#host.use(readClaims(claims))?.upstreamForgotten(lost);
+    await this.#host.use(readClaims(claims), { isOfNow: false })?.upstreamForgotten(lost);
   }
 
   /** Called by a vault: what was opened with the account ends. */

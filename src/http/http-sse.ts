@@ -28,6 +28,7 @@ export async function serveSse(context: FrontDoorContext): Promise<Response> {
   const { id, claims } = await openSession(context);
   const session = sessionOf(context, claims);
   const outcome = await openClientStream(session);
+  if (outcome.kind === "body") return jsonText(outcome.text, outcome.status);
   if (outcome.kind !== "socket") return sessionNotFound();
   // Relative, so that it is right behind any proxy; clients resolve it against the stream's URL.
   const endpoint = encodeEvent({ event: "endpoint", data: `${route}/message?sessionId=${id}` });

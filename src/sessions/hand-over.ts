@@ -39,6 +39,8 @@ export class HandOver {
   #takingOver: Promise<void> | undefined;
   /** Attempts in a row in which not every server could be handed over. */
   #failures = 0;
+  /** The session is over, though its last streams may still close. */
+  #isOver = false;
 
   constructor(options: HandOverOptions) {
     this.#options = options;
@@ -74,6 +76,7 @@ export class HandOver {
 
   /** A standalone stream has lost its reader. */
   left(): void {
+    if (this.#isOver) return;
     const { life, streams, limits, dispatch } = this.#options;
     if (streams.standalone() !== undefined) {
       this.takeOver();
@@ -96,7 +99,12 @@ export class HandOver {
 
   /** The session is over. */
   end(): void {
+    const { life } = this.#options;
+    this.#isOver = true;
     clearTimeout(this.#timer);
+    // Where another session follows on the same storage, it has no listener yet.
+    life.take("left");
+    life.take("lingered");
   }
 
   #awaitQuiet(ms = this.#options.limits.quietSeconds * 1000): void {

@@ -193,6 +193,7 @@ export class Session {
 
   /** The endpoint has no server any more: the calls in flight end with an error, before their streams close. */
   async serversGone(): Promise<void> {
+    this.#handOver.end();
     const message =
       "The only server of this endpoint was switched off or removed while it ran this; the result is unknown";
     await settleWithin(this.#core.calls.cancelAll(new EndedEarly(message)), MAX_ANSWERING_MS);

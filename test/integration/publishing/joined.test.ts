@@ -1,16 +1,21 @@
 /** What a person publishes joins their `/mcp`, beside the one server of the operator's. */
 
 // Has an isolate of its own: it configures the gateway anew.
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 
 import { ConnectorObject } from "../../../durable-objects/connector-object.ts";
+import type { StoredSession } from "../../../durable-objects/session-store.ts";
+import { readStored } from "../../../durable-objects/stored-json.ts";
+import { writeClaims } from "../../../src/sessions/session-id.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { until, within } from "../bounded.ts";
 import { modern, send, Session } from "../client.ts";
 import { beginWith } from "../configuration.ts";
 import { EventReader, responseIn } from "../event-reader.ts";
 import { takeOnly } from "../only-server.ts";
+import { claimsOf, evict, objectOf } from "../session-object.ts";
 import type { Upstream } from "../upstream.ts";
 import { connectLaptop, type Laptop } from "./laptop.ts";
 import { legacyServer, text, type Tool } from "./local-servers.ts";
@@ -126,4 +131,24 @@ test("a session and a listener hear of a server that has come just before they l
   expect(await listTools(session)).toEqual(JOINED);
   await hears(listener);
   await lists(JOINED);
+});
+
+test("a message for a stream that is older than what its person publishes takes nothing away", async () => {
+  await publish();
+  await lists(JOINED);
+  const session = await Session.inUse("/mcp");
+  await responseIn(await session.callTool("my-files__say"));
+  await evict(session);
+  const object = await objectOf(session);
+  // The id says who the caller is, and no more, as when its person did not publish yet.
+  const claims = writeClaims(await claimsOf(session.id));
+  await object.receiveWatched(claims, JSON.stringify({ slug: upstream.slug, isOpen: true }));
+  const published = await runInDurableObject(object, (_instance, { storage }) => {
+    const stored = readStored(storage.kv.get("session")) as StoredSession | undefined;
+    return stored?.published?.names;
+  });
+  expect(published).toEqual(["files"]);
+  await session.delete();
+  await env.CONNECTORS.getByName("local").end("files");
+  await lists(OWN);
 });
