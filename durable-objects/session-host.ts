@@ -143,9 +143,11 @@ export class SessionHost {
     return this.session;
   }
 
-  /** Stores the session for the next life, if it is not stored yet. */
-  save(): void {
-    if (!this.#store.isSaved) this.#store.save({});
+  /** A client has opened a stream. With HTTP+SSE, the stream is the session: it exists from here on. */
+  opened(): void {
+    if (this.#store.known?.door !== "http+sse") return;
+    this.#save();
+    this.#noteAway();
   }
 
   /** @returns the records of calls that have ended, which the caller sends on. */
@@ -283,9 +285,24 @@ export class SessionHost {
     this.#keeping = isBusy ? setTimeout(() => this.#work(), ALARM_KEPT_MS / 2) : null;
   }
 
+  /** Stores the session for the next life, if it is not stored yet. */
+  #save(): void {
+    if (!this.#store.isSaved) this.#store.save({});
+  }
+
+  /** With HTTP+SSE, the session ends when nobody has read its stream for a while, also over several lives. */
+  #noteAway(): void {
+    const { known, isSaved } = this.#store;
+    const { awaySince } = this.life;
+    if (known?.door !== "http+sse" || !isSaved) return;
+    if ((known.awaySince === undefined) !== (awaySince === undefined)) {
+      this.#store.save({ awaySince });
+    }
+  }
+
   /** After a logged event: schedules its expiry. */
   #logged(): void {
-    this.save();
+    this.#save();
     const due = Date.now() + this.limits.retentionMinutes * MINUTE_MS;
     if (this.#clock.firesBy(due)) return;
     this.#clock.noLaterThan(this.log.expiresAt() ?? due);
@@ -308,6 +325,7 @@ export class SessionHost {
 
   #scheduleAlarm(): void {
     if (this.#store.known !== undefined && !this.#store.isSaved) return;
+    this.#noteAway();
     this.#clock.noLaterThan(this.#endsAt);
     this.#clock.noLaterThan(this.#pausesAt);
     if (this.#isUnasked) this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);

@@ -86,8 +86,7 @@ export class SessionObject extends DurableObject<Env> {
     if ("kind" in place) return Response.json(writeOutcome(place));
     const opening = { signal: request.signal, isResumed: !isNew, returning };
     const { socket, openedAt } = this.#readers.open(session, place, opening);
-    // With HTTP+SSE, the stream is the session: it exists from here on.
-    if (isNew && claims.client === undefined) this.#host.save();
+    this.#host.opened();
     return streamResponse(socket, openedAt);
   }
 

@@ -24,6 +24,8 @@ export interface StoredSession extends SavedDispatch {
   readonly origin?: string | undefined;
   /** What that person publishes, as far as the session knows. */
   readonly published?: PublishedNames | undefined;
+  /** With HTTP+SSE: since when nobody reads the stream, in milliseconds since 1970; absent while somebody does. */
+  readonly awaySince?: number | undefined;
   /** `undefined` before `initialize`, with HTTP+SSE. */
   readonly client: ClientFacts | undefined;
   /** When the session's id expires, in milliseconds since 1970. */

@@ -99,16 +99,23 @@ export const TRANSITIONS: Readonly<Record<SessionState, Ways>> = {
 /** The stored facts that decide in which state the next life of the object begins. */
 interface Stored {
   readonly deletedUntil: number | undefined;
-  readonly known: { readonly client: unknown } | undefined;
+  readonly known:
+    | {
+        readonly client: unknown;
+        /** As an earlier life has noted it. */
+        readonly awaySince?: number | undefined;
+      }
+    | undefined;
 }
 
 /** The life of one session, as far as one life of its object knows it. */
 export class SessionLife {
   #state: SessionState;
-  /** At the start: now, since a reader of an earlier life may reconnect. */
-  #awaySince: number | undefined = Date.now();
+  /** At the start: now, where no earlier life has noted it, since a reader of that may reconnect. */
+  #awaySince: number | undefined;
 
   constructor({ deletedUntil, known }: Stored) {
+    this.#awaySince = known?.awaySince ?? Date.now();
     if (deletedUntil !== undefined) this.#state = "deleted";
     else if (known === undefined) this.#state = "new";
     else this.#state = known.client === undefined ? "uninitialized" : "offline";

@@ -1,13 +1,24 @@
 /** HTTP+SSE of 2024-11-05 at the front door. */
 
-import { runInDurableObject } from "cloudflare:test";
-import { beforeAll, describe, test } from "vitest";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, test, vi } from "vitest";
 
+import { streamRequest } from "../../../src/http/client-stream.ts";
 import { PATIENCE_MS } from "../bounded.ts";
 import { envelope, initializeMessage, post, send, Session } from "../client.ts";
 import { responseIn } from "../event-reader.ts";
 import { setLimits } from "../own-limits.ts";
-import { NOTHING, objectOf, sseSessionId, storedIn, WAYS_TO_LOSE } from "../session-object.ts";
+import {
+  claimsOf,
+  evict,
+  mint,
+  NOTHING,
+  objectOf,
+  sseSessionId,
+  storedIn,
+  WAYS_TO_LOSE,
+} from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
 import {
   ANSWER,
@@ -306,6 +317,30 @@ describe("a session", () => {
     await upstream.receives("DELETE", 2); // of the introduction, and of the session
     expect(await storedIn(named)).toEqual(NOTHING);
     await session.stream.cancel();
+  });
+
+  test("ends when nobody reads its stream, though each look at it is another life", async ({
+    expect,
+  }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const other = await SseSession.open(upstream.sse);
+    const object = env.SESSIONS.newUniqueId();
+    const claims = { ...(await claimsOf(sseSessionId(other))), object: object.toString() };
+    const session = { id: await mint(claims) };
+    const { webSocket } = await (await objectOf(session)).fetch(streamRequest({ claims }));
+    webSocket?.accept();
+    // The Worker goes without a word.
+    webSocket?.close(1001);
+    await evict(session);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    for (let n = 0; n < 2; n++) {
+      vi.setSystemTime(Date.now() + 6000);
+      await runDurableObjectAlarm(await objectOf(session));
+      await evict(session);
+    }
+    expect(await storedIn(session)).toEqual(NOTHING);
+    vi.useRealTimers();
+    await other.stream.cancel();
   });
 
   test("whose upstream fails initialize gets the error on its stream, and may retry", async ({
