@@ -24,7 +24,7 @@ import { serveMcp } from "./http/mcp.ts";
 import { publishedAt, servePublish } from "./http/publishing.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
-import { pickEndpoint } from "./endpoint/endpoint.ts";
+import { type Endpoint, pickEndpoint } from "./endpoint/endpoint.ts";
 import { endpointFor } from "./endpoint/personal-endpoint.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
@@ -149,6 +149,11 @@ function configure(live: LiveConfig, backingOf: (env: Env, config: Config) => Ba
       return c.text(`${said.join("\n")}\n`, 503);
     }
     c.set("config", loaded.config);
+    c.set("configOfNow", async () => {
+      await live.fresh(c.env, waitUntilOf(c));
+      const now = live.known(c.env);
+      return now.ok ? now.config : loaded.config;
+    });
     c.set("backing", backingOf(c.env, loaded.config));
     return next();
   };
@@ -217,9 +222,9 @@ function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response
     } = c.get("backing");
     const waitUntil = waitUntilOf(c);
     const publishes = caller === undefined || caller.bearer.publishes === true;
-    const { picked, ...published } = await publishedAt(pickEndpoint(config, slug), slug, {
-      ...{ publishing, person, publishes, waitUntil },
-    });
+    const pick = (from: Config): ReturnType<typeof publishedAt> =>
+      publishedAt(pickEndpoint(from, slug), slug, { publishing, person, publishes, waitUntil });
+    const { picked, ...published } = await pick(config);
     if (picked.kind === "unknown") {
       // 404 would tell a client that its session is over.
       if (config.added === undefined) {
@@ -239,12 +244,17 @@ function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response
     if (refusal !== undefined) return refusal;
 
     const origin = originOf(c);
-    const endpoint = endpointFor(picked.endpoint, { person, application, origin }, personal);
+    const own = (endpoint: Endpoint): Endpoint =>
+      endpointFor(endpoint, { person, application, origin }, personal);
     const context = {
       ...backing,
       request,
       route,
-      endpoint,
+      endpoint: own(picked.endpoint),
+      endpointOfNow: async () => {
+        const { picked: now } = await pick(await c.get("configOfNow")());
+        return now.kind === "endpoint" ? own(now.endpoint) : undefined;
+      },
       limits,
       principal,
       person,

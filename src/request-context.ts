@@ -41,7 +41,13 @@ export interface Backing {
 
 export type App = {
   Bindings: Env;
-  Variables: { config: Config; backing: Backing; auth?: AuthContext };
+  Variables: {
+    config: Config;
+    /** The configuration as it is now, for a request that lasts. */
+    configOfNow: () => Promise<Config>;
+    backing: Backing;
+    auth?: AuthContext;
+  };
 };
 
 export type RequestContext = Context<App>;

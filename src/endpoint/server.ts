@@ -2,6 +2,7 @@
 
 import type { ItemPolicy } from "../policy/item-policy.ts";
 import type { IdentitySettings, ServerAuth } from "../accounts/settings.ts";
+import { hashOf } from "../lib/random.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 
 export interface Server {
@@ -28,6 +29,11 @@ export interface Server {
 /** True where a server is reached in the same way, so that what was opened there goes on. */
 export function isSameTarget(one: Server | undefined, other: Server | undefined): boolean {
   return one === other || (one && wayTo(one)) === (other && wayTo(other));
+}
+
+/** @returns a hash of the way in which the server is reached, with which another isolate can compare its own. */
+export function wayMark(server: Server): Promise<string> {
+  return hashOf(wayTo(server));
 }
 
 function wayTo({ auth, identity, target }: Server): string {

@@ -4,6 +4,7 @@ import type { Arrival } from "../protocol/call-span.ts";
 import type { CallRecord, CallSink } from "../observability/call-record.ts";
 import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Tracer } from "../protocol/tracer.ts";
 import type { RequestScope } from "../catalog/request-scope.ts";
 import type { PublishedList } from "../publishing/publisher.ts";
@@ -13,6 +14,8 @@ import type { WrittenOutcome } from "../sessions/session-outcome.ts";
 /** A session belongs to the endpoint that opened it and to the principal that opened it. */
 export interface FrontDoorContext extends RequestScope {
   readonly request: Request;
+  /** The endpoint as it is now, for a stream that is held for long; `undefined` where it has no server any more. */
+  readonly endpointOfNow: () => Promise<Endpoint | undefined>;
   readonly sessions: Sessions;
   readonly fanOut: FanOut;
   readonly bridges: Bridges;

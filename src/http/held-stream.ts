@@ -69,7 +69,7 @@ class HeldStream {
   constructor(context: FrontDoorContext, options: HeldStreamOptions) {
     this.#context = context;
     this.#options = options;
-    this.#watch = new StandaloneStreamWatch(context.endpoint, options.session);
+    this.#watch = new StandaloneStreamWatch(context, options.session);
     const { source, after } = options;
     this.#position = after;
     this.#source = source instanceof WebSocket ? this.#over(source) : source;
@@ -126,7 +126,7 @@ class HeldStream {
       windowChars: this.#context.limits.windowBytes,
       onControlFrame: (line) => {
         const frame = parseFrame(line);
-        if (frame.kind === "watch") this.#watch.follow(frame.request);
+        if (frame.kind === "watch") void this.#watch.follow(frame.request);
         else this.#watch.stop();
       },
     });

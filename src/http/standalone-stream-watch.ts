@@ -4,7 +4,9 @@
  */
 
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
+import { type Server, wayMark } from "../endpoint/server.ts";
 import { retry } from "../lib/retry.ts";
+import { logUnexpected } from "../observability/unexpected.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Watched } from "../sessions/dispatch.ts";
 import { writeClaims } from "../sessions/session-id.ts";
@@ -15,13 +17,13 @@ import {
   type StandaloneWatchRequest,
 } from "../upstream/legacy/watch-standalone-stream.ts";
 import type { FoundSession } from "./client-session.ts";
+import type { FrontDoorContext } from "./front-door.ts";
 
 const RETRIES = { attempts: 7, backoff: { firstMs: 50 } };
 /** Never reported. */
 const OVER = "The watch has ended";
 
-interface Running {
-  readonly sessionId: string | undefined;
+interface Running extends Pick<StandaloneWatchRequest, "sessionId" | "way"> {
   /** The stream broke, and is not open again. */
   isBroken: boolean;
   /** Aborted when the watch has ended. */
@@ -29,28 +31,63 @@ interface Running {
 }
 
 export class StandaloneStreamWatch {
-  readonly #endpoint: Endpoint;
+  readonly #endpointOfNow: FrontDoorContext["endpointOfNow"];
   readonly #session: FoundSession;
+  #endpoint: Endpoint;
+  /** What the session's object has asked for last. */
+  #requested: JsonObject | undefined;
   /** By server slug: each server has one watch at most. */
   readonly #running = new Map<string, Running>();
 
-  constructor(endpoint: Endpoint, session: FoundSession) {
+  /** @param context of the request for the stream. */
+  constructor(
+    { endpoint, endpointOfNow }: Pick<FrontDoorContext, "endpoint" | "endpointOfNow">,
+    session: FoundSession,
+  ) {
     this.#endpoint = endpoint;
+    this.#endpointOfNow = endpointOfNow;
     this.#session = session;
   }
 
-  /** Watches the servers of a request by the session's object; a watch that runs already continues. */
-  follow(requested: JsonObject): void {
+  /**
+   * Watches the servers of a request by the session's object; a watch that runs already continues. What cannot be
+   * watched here, the object goes on watching by itself. Never rejects.
+   */
+  async follow(requested: JsonObject): Promise<void> {
+    this.#requested = requested;
     const requests = new Map(Object.entries(requested));
     for (const slug of this.#running.keys()) if (!requests.has(slug)) this.#stop(slug);
     for (const [slug, value] of requests) {
-      const target = serverOf(this.#endpoint, slug)?.target;
       const request = isObject(value) ? readStandaloneWatchRequest(value) : undefined;
-      if (target !== undefined && request !== undefined) this.#follow(target, request);
+      if (request === undefined) continue;
+      // oxlint-disable-next-line no-await-in-loop -- all after the first find the endpoint that this one has asked for
+      const server = await this.#serverOf(slug, request.way);
+      if (this.#requested !== requested) return;
+      if (server === undefined) this.#stop(slug);
+      else this.#follow(server.target, request);
     }
   }
 
+  /**
+   * The client may have opened its stream hours ago: an operator may have changed the server, or added it, since. A
+   * session is known to the server where it was opened, and its id is sent to no other.
+   */
+  async #serverOf(slug: string, way: string | undefined): Promise<Server | undefined> {
+    const isAt = async (server: Server | undefined): Promise<boolean> =>
+      server !== undefined && (way === undefined || (await wayMark(server)) === way);
+    const known = serverOf(this.#endpoint, slug);
+    if (await isAt(known)) return known;
+    try {
+      this.#endpoint = (await this.#endpointOfNow()) ?? this.#endpoint;
+    } catch (error) {
+      logUnexpected(error);
+    }
+    const now = serverOf(this.#endpoint, slug);
+    return (await isAt(now)) ? now : undefined;
+  }
+
   stop(): void {
+    this.#requested = undefined;
     for (const slug of this.#running.keys()) this.#stop(slug);
   }
 
@@ -63,12 +100,16 @@ export class StandaloneStreamWatch {
 
   #follow(target: UpstreamTarget, request: StandaloneWatchRequest): void {
     const { slug } = target;
-    const { sessionId } = request;
+    const { sessionId, way } = request;
     const before = this.#running.get(slug);
-    if (before !== undefined && before.sessionId === sessionId) return;
+    if (before !== undefined && before.sessionId === sessionId && before.way === way) return;
     this.#stop(slug);
     const watched = { slug, ...(sessionId === undefined ? {} : { sessionId }) };
-    const running: Running = { sessionId, isBroken: false, ending: new AbortController() };
+    const running: Running = {
+      ...(sessionId !== undefined && { sessionId }),
+      ...(way !== undefined && { way }),
+      ...{ isBroken: false, ending: new AbortController() },
+    };
     this.#running.set(slug, running);
     let isPrimed = false;
     let isOpen = false;

@@ -38,8 +38,13 @@ export async function revisionOf({ slug }: Upstream): Promise<number> {
 /** Until the end of the test, which files that share the registry do not see. @param more of the entry. */
 export async function add(upstream: Upstream, more: Json = {}): Promise<void> {
   onTestFinished(() => remove(upstream));
+  await change(upstream, more);
+}
+
+/** @param more of the entry. */
+export async function change(upstream: Upstream, more: Json): Promise<void> {
   const { entry, ...server } = addedEntry(upstream);
-  await store.putServer({ ...server, entry: { ...entry, ...more } }, 0);
+  await store.putServer({ ...server, entry: { ...entry, ...more } }, await revisionOf(upstream));
 }
 
 export async function remove(upstream: Upstream): Promise<void> {

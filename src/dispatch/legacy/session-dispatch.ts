@@ -7,6 +7,7 @@ import { outdateList } from "../../catalog/cache/catalogs.ts";
 import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
+import { wayMark } from "../../endpoint/server.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
 import { EndpointSubscriptions } from "../../notifications/legacy/endpoint-subscriptions.ts";
 import type { SavedInbox } from "../../notifications/legacy/notification-inbox.ts";
@@ -194,7 +195,9 @@ export class SessionDispatch implements Dispatch {
           if (!(error instanceof UpstreamError) || error.need === undefined) onUnreachable?.();
           return undefined;
         });
-        return request === undefined ? undefined : ([slug, request] as const);
+        const at = serverOf(this.#context.requestScope.endpoint, slug);
+        if (request === undefined || at === undefined) return undefined;
+        return [slug, { ...request, way: await wayMark(at) }] as const;
       }),
     );
     const handedOver = requests.filter((request) => request !== undefined);

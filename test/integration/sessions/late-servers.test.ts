@@ -8,15 +8,19 @@ import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
 import { streamRequest } from "../../../src/http/client-stream.ts";
 import { writeClaims } from "../../../src/sessions/session-id.ts";
-import { add, configureOnly, remove, startAnewUnasked } from "../added-server.ts";
+import { add, change, configureOnly, remove, startAnewUnasked } from "../added-server.ts";
+import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
 import { EventReader, messagesOf, responseIn } from "../event-reader.ts";
+import { setLimits } from "../own-limits.ts";
 import { claimsOf, loggedIn, objectOf } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
-import { event, progress, streamOf, Upstream } from "../upstream.ts";
+import { event, progress, sessionOf, streamOf, Upstream } from "../upstream.ts";
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const TOKEN = { _meta: { progressToken: "p" } } as const;
+setLimits({ quietSeconds: 1 });
+
 beforeAll(async () => configureOnly(await Upstream.take({ server: "legacy" })));
 
 afterEach(() => void vi.restoreAllMocks());
@@ -169,5 +173,30 @@ describe("a session whose endpoint gets its first server that has to know who ca
     while (message.id === undefined) message = await old.stream.message();
     expect(message).toMatchObject({ id: 7, result: {} });
     await stream.cancel();
+  });
+});
+
+describe("a server that is changed while a client listens to it", () => {
+  test("is watched as it is now when the session is quiet again", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    await add(upstream, { headers: { "X-Key": "one" } });
+    const session = await Session.inUse(upstream.mcp);
+    const stream = await session.listen();
+    const keys = async (key: string): Promise<readonly (string | undefined)[]> => {
+      const [id] = (await upstream.sent("tools/call"))
+        .filter(({ headers }) => headers["x-key"] === key)
+        .map(sessionOf);
+      const gets = (await upstream.sent("GET")).filter((get) => sessionOf(get) === id);
+      return gets.map(({ headers }) => headers["x-key"]);
+    };
+    for (const key of ["one", "two"]) {
+      await change(upstream, { headers: { "X-Key": key } });
+      await responseIn(await session.callTool());
+      // The session's own, and then that of the Worker which holds the client's stream.
+      await until(async () => ((await keys(key)).length === 2 ? true : undefined), "two watches");
+      expect(await keys(key)).toEqual([key, key]);
+    }
+    await stream.cancel();
+    await session.delete();
   });
 });

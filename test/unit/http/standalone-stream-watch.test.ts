@@ -2,6 +2,8 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
+import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
+import { type Server, wayMark } from "../../../src/endpoint/server.ts";
 import type { FoundSession } from "../../../src/http/client-session.ts";
 import { StandaloneStreamWatch } from "../../../src/http/standalone-stream-watch.ts";
 import type { Watched } from "../../../src/sessions/dispatch.ts";
@@ -13,19 +15,29 @@ const NOTE = { jsonrpc: "2.0", method: "com.example/n" };
 /** Longer than everything is tried again. */
 const LONG_MS = 60_000;
 
+function endpointWith(server: Server): Endpoint {
+  return { servers: [server], isMerged: false, keepsNames: true };
+}
+
 class Scene {
   /** What the session's object was sent. */
   readonly handedIn: Watched[] = [];
+  /** The key that each request of the server had. */
+  readonly keys: (string | null)[] = [];
   /** The sessions whose streams are open at the server. */
   readonly open = new Set<string>();
   /** What the object does with a message, after it has taken it. */
   take: (watched: Watched) => Promise<void> = () => Promise.resolve();
+  endpointOfNow: () => Promise<Endpoint | undefined> = () => Promise.resolve(undefined);
   readonly watch: StandaloneStreamWatch;
+  /** Of the server as it was when the client opened its stream. */
+  readonly server: Server;
   readonly #streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
 
   constructor() {
     const target = fakeTarget(({ headers, signal }) => {
       const session = headers.get("mcp-session-id") ?? "";
+      this.keys.push(headers.get("x-key"));
       signal?.addEventListener("abort", () => void this.open.delete(session));
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => void this.#streams.set(session, controller),
@@ -33,8 +45,8 @@ class Scene {
       this.open.add(session);
       return new Response(body, { headers: EVENTS });
     });
-    const server = fakeServer("fake", { target });
-    const endpoint = { servers: [server], isMerged: false, keepsNames: true } as const;
+    this.server = fakeServer("fake", { target });
+    const endpoint = endpointWith(this.server);
     const object = {
       receiveWatched: (_claims: string, text: string) => {
         const watched = JSON.parse(text) as Watched;
@@ -42,14 +54,15 @@ class Scene {
         return this.take(watched);
       },
     };
-    this.watch = new StandaloneStreamWatch(endpoint, {
-      claims: {},
-      object: () => object,
-    } as unknown as FoundSession);
+    this.watch = new StandaloneStreamWatch(
+      { endpoint, endpointOfNow: () => this.endpointOfNow() },
+      { claims: {}, object: () => object } as unknown as FoundSession,
+    );
   }
 
-  async follow(sessionId: string): Promise<void> {
-    this.watch.follow({ fake: { revision: "2025-11-25", sessionId } });
+  async follow(sessionId: string, way?: string): Promise<void> {
+    const session = { revision: "2025-11-25", sessionId, ...(way !== undefined && { way }) };
+    await this.watch.follow({ fake: session });
     await vi.advanceTimersByTimeAsync(1);
   }
 
@@ -65,7 +78,7 @@ class Scene {
   }
 }
 
-const fails = (): Promise<void> => Promise.reject(new Error("The object was lost"));
+const fails = (): Promise<never> => Promise.reject(new Error("The object was lost"));
 const isMessage = ({ parsed }: Watched): boolean => parsed !== undefined;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -121,4 +134,46 @@ test("a watch whose message never arrives ends: later ones would leave a gap", a
   await scene.say("s-1", "");
   await vi.advanceTimersByTimeAsync(LONG_MS);
   expect([...scene.open]).toEqual([]);
+});
+
+/** The same server with another header. */
+function changed({ server }: Scene): Server {
+  return { ...server, target: { ...server.target, headers: { "x-key": "another" } } };
+}
+
+describe("a server that was changed since the client opened its stream", () => {
+  test("is watched as it is now", async ({ expect }) => {
+    const scene = new Scene();
+    const now = changed(scene);
+    scene.endpointOfNow = () => Promise.resolve(endpointWith(now));
+    await scene.follow("s-1", await wayMark(scene.server));
+    await scene.follow("s-2", await wayMark(now));
+    expect([...scene.open]).toEqual(["s-2"]);
+    expect(scene.keys).toEqual([null, "another"]);
+  });
+
+  test.for(["unknown", "unavailable"])(
+    "is sent no session of another, and is left to the session: %s",
+    async (what, { expect }) => {
+      const scene = new Scene();
+      if (what === "unavailable") scene.endpointOfNow = fails;
+      await scene.follow("s-1", await wayMark(scene.server));
+      await scene.follow("s-2", await wayMark(changed(scene)));
+      expect([...scene.open]).toEqual([]);
+      expect(scene.keys).toEqual([null]);
+      expect(scene.sent(({ isOpen }) => isOpen === true)).toBe(1);
+    },
+  );
+
+  test("is not watched when the watch has ended meanwhile", async ({ expect }) => {
+    const scene = new Scene();
+    const now = changed(scene);
+    const known = Promise.withResolvers<Endpoint>();
+    scene.endpointOfNow = () => known.promise;
+    const following = scene.follow("s-1", await wayMark(now));
+    scene.watch.stop();
+    known.resolve(endpointWith(now));
+    await following;
+    expect([...scene.open]).toEqual([]);
+  });
 });
