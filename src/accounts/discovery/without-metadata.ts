@@ -10,16 +10,22 @@ import {
   type ServerMetadata,
 } from "./server-metadata.ts";
 
+/** @returns `undefined` where only the server's metadata says it. */
+export function configuredIssuer({ issuer, tokenEndpoint }: OAuthSettings): string | undefined {
+  return issuer ?? (tokenEndpoint === undefined ? undefined : new URL(tokenEndpoint).origin);
+}
+
 /** @returns `undefined` unless the operator has entered every endpoint that the grant needs. */
 export function staticServer(
   settings: OAuthSettings,
   grant: FirstGrant,
 ): ServerMetadata | undefined {
-  const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = settings;
+  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint } = settings;
   const isComplete = grant === "client_credentials" || authorizationEndpoint !== undefined;
-  if (tokenEndpoint === undefined || !isComplete) return undefined;
+  const issuer = configuredIssuer(settings);
+  if (tokenEndpoint === undefined || issuer === undefined || !isComplete) return undefined;
   return {
-    issuer: issuer ?? new URL(tokenEndpoint).origin,
+    issuer,
     ...(authorizationEndpoint !== undefined && { authorization_endpoint: authorizationEndpoint }),
     token_endpoint: tokenEndpoint,
     ...(revocationEndpoint !== undefined && { revocation_endpoint: revocationEndpoint }),

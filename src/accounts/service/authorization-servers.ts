@@ -14,7 +14,8 @@ import {
 } from "../client/token-request.ts";
 import { type Discovery, discover } from "../discovery/discover.ts";
 import { egressPolicyFor } from "../discovery/load-metadata.ts";
-import type { ServerMetadata } from "../discovery/server-metadata.ts";
+import { isIssuer, type ServerMetadata } from "../discovery/server-metadata.ts";
+import { configuredIssuer } from "../discovery/without-metadata.ts";
 import { parseScope } from "../scopes.ts";
 import type { OAuthSettings, RegistrationWay } from "../settings.ts";
 import { resolveSettings } from "../vendor-defaults.ts";
@@ -135,6 +136,7 @@ export class AuthorizationServers implements Authorization {
 
   async exchange(server: AccountServer, request: CodeExchange): Promise<ExchangeAnswer> {
     const client = await clientOf(server, request.issuer, request.secret);
+    if (client === undefined) return problem("client-gone");
     const answer = await exchangeCode(
       { ...request, metadata: metadataOf(request.issuer), client },
       this.#access(server),
@@ -156,6 +158,7 @@ export class AuthorizationServers implements Authorization {
     if (at === undefined) return { kind: "not-processed" };
     const { issuer, resource } = at;
     const client = await clientOf(server, issuer, secrets.clientSecret);
+    if (client === undefined) return { kind: "not-accepted", trouble: "client-refused" };
     const { scopeOnRefresh } = resolveSettings(server.auth.oauth, issuer.issuer);
     const request = { metadata: metadataOf(issuer), client, resource };
     const access = this.#access(server);
@@ -176,6 +179,7 @@ export class AuthorizationServers implements Authorization {
     const { issuer } = account;
     if (issuer?.revocationEndpoint === undefined) return;
     const client = await clientOf(server, issuer, secrets.clientSecret);
+    if (client === undefined) return;
     const metadata = { issuer: issuer.issuer, revocation_endpoint: issuer.revocationEndpoint };
     const access = this.#access(server);
     const { refreshToken: refresh, accessToken } = secrets;
@@ -253,15 +257,29 @@ function metadataOf({
   return { issuer, token_endpoint: tokenEndpoint };
 }
 
-/** The secret of the operator's client is read from the configuration each time: it may have been rotated. */
+/**
+ * The secret and the key of the operator's client are read from the configuration each time: they may have been
+ * rotated. They are sent to no other issuer than the one that they are configured for, and an account may still
+ * be of the one before.
+ *
+ * @returns `undefined` for a client of the operator's that has nothing to prove itself with any more.
+ */
 async function clientOf(
   { auth }: AccountServer,
-  { client: { id, way, method } }: AccountIssuer,
+  { issuer, client: { id, way, method } }: AccountIssuer,
   registered: string | undefined,
-): Promise<OAuthClient> {
-  const oauth = "oauth" in auth ? auth.oauth : undefined;
-  const secret = way === "preregistered" ? oauth?.clientSecret : registered;
+): Promise<OAuthClient | undefined> {
+  if (way !== "preregistered") return { id, method, secret: registered };
+  const oauth = "oauth" in auth && isClientAt(auth.oauth, id, issuer) ? auth.oauth : undefined;
+  const secret = oauth?.clientSecret;
   const pem = method === "private_key_jwt" ? oauth?.privateKey : undefined;
   const key = pem === undefined ? undefined : { key: await importClientKey(pem) };
-  return { id, method, secret, key };
+  const proof = method === "private_key_jwt" ? key : secret;
+  return method === "none" || proof !== undefined ? { id, method, secret, key } : undefined;
+}
+
+/** True where the operator has entered this client, and for this issuer. */
+function isClientAt(settings: OAuthSettings, id: string, issuer: string): boolean {
+  const expected = configuredIssuer(settings);
+  return settings.clientId === id && (expected === undefined || isIssuer(issuer, expected));
 }

@@ -9,11 +9,14 @@ import type { Accounts } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
 import type { ConnectAttempts } from "../store/connect-attempts.ts";
 import type { SealedAnew } from "../vault.ts";
+import type { AccountAccess } from "./account-access.ts";
 import type { AccountHolders } from "./account-holders.ts";
+import type { AccountServer } from "./authorization.ts";
 import type { TokenRenewal } from "./token-renewal.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
 export interface UpkeepOptions {
+  readonly serverOf: (slug: string) => AccountServer | undefined;
   readonly accounts: Accounts;
   readonly attempts: ConnectAttempts;
   readonly asks: Asks;
@@ -28,24 +31,29 @@ const MIN_PAUSE_MS = 60_000;
 
 export class VaultUpkeep {
   readonly #options: UpkeepOptions;
+  readonly #access: AccountAccess;
   readonly #renewal: TokenRenewal;
 
-  constructor(options: UpkeepOptions, renewal: TokenRenewal) {
+  constructor(options: UpkeepOptions, access: AccountAccess, renewal: TokenRenewal) {
     this.#options = options;
+    this.#access = access;
     this.#renewal = renewal;
   }
 
   async run(): Promise<void> {
-    const { accounts, attempts, asks, holders, now } = this.#options;
+    const { accounts, attempts, asks, holders, serverOf, now } = this.#options;
     attempts.sweep();
     asks.sweep();
     await holders.tell();
     await this.sealAnew();
     for (const { account } of accounts.all()) {
-      const isDue = isInUse(account, now()) && renewalAt(account) <= now();
-      if (!isDue || decide(account, now()).kind !== "renew") continue;
+      if (!isInUse(account, now()) || renewalAt(account) > now()) continue;
+      const server = serverOf(account.slug);
+      // It may be of another server, or of another issuer, than the operator has configured since.
+      const current = server && this.#access.current(account.slug, server);
+      if (current === undefined || decide(current, now()).kind !== "renew") continue;
       // oxlint-disable-next-line no-await-in-loop -- one vendor after the other
-      await this.#renewal.renew(account).catch(() => undefined); // the next request sees to it
+      await this.#renewal.renew(current).catch(() => undefined); // the next request sees to it
     }
   }
 

@@ -99,7 +99,7 @@ export class VaultService implements Vault {
       request: (account, secrets) => this.#request(account, secrets),
       discard,
     });
-    this.#upkeep = new VaultUpkeep(options, this.#renewal);
+    this.#upkeep = new VaultUpkeep(options, this.#access, this.#renewal);
     this.#connecting = new Connecting({
       ...{ accounts, attempts, seal, authorization, now, links: this.#links, discard },
       isDisabled: options.isDisabled,

@@ -2,7 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import type { ServerAuth } from "../../../../src/accounts/settings.ts";
+import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
+import type { OAuthSettings, ServerAuth } from "../../../../src/accounts/settings.ts";
 import type { Place, VendorReaction } from "../../../support/vendor/script.ts";
 import { GOOGLE_LIKE, REGISTERED } from "../../../support/vendor/shapes.ts";
 import { parametersOf, type Vendor } from "../../../support/vendor/vendor.ts";
@@ -117,6 +118,68 @@ describe("the gateway at an authorization server", () => {
         expect(await world.vendor.count("register")).toBe(0);
       },
     );
+  });
+});
+
+describe("U39 an operator's client of another issuer than before", () => {
+  const ours = { clientId: "ours", clientAuth: "client_secret_post" } as const;
+  const before = { ...ours, clientSecret: "secret-of-before" };
+  const issuer = "https://another.example";
+  const after = oauth({ ...ours, clientSecret: "secret-of-after", issuer });
+  const options = {
+    script: { clients: [{ ...before, method: "client_secret_post" }] },
+    auth: ({ issuer }: Vendor): ServerAuth => oauth({ ...before, issuer }),
+  };
+
+  test.for<[string, (vault: VaultService) => Promise<unknown>]>([
+    ["an account is ended", (vault) => vault.disconnect("s")],
+    ["all accounts of a person are ended", (vault) => vault.disconnectAll()],
+    ["the alarm renews what is about to end", (vault) => vault.sweep()],
+    ["a call asks for the credential", (vault) => vault.credential(S)],
+  ])("is not sent to that one when %s", ([, act], { expect }) =>
+    withVendor(options, async (world) => {
+      const { vendor } = world;
+      await connectAt(world.life());
+      const known = await vendor.hits();
+      world.wait(HOUR - 200);
+      await act(world.life({ auth: after }));
+      await world.settled();
+      expect((await vendor.hits()).slice(known.length)).toEqual([]);
+    }),
+  );
+
+  test("is not sent to that one with the code of an attempt that began before", ({ expect }) =>
+    withVendor(options, async (world) => {
+      const callback = await approve(await beginAt(world.life()));
+      expect(await world.life({ auth: after }).finish(callback)).toEqual({
+        kind: "problem",
+        problem: { code: "client-gone" },
+      });
+      expect(await world.vendor.count("exchange")).toBe(0);
+    }));
+
+  test.for<[string, (issuer: string) => Partial<OAuthSettings>]>([
+    ["the issuer is the same", (issuer) => ({ issuer })],
+    [
+      "endpoints stand in place of the issuer",
+      (issuer) => ({
+        authorizationEndpoint: `${issuer}/authorize`,
+        tokenEndpoint: `${issuer}/token`,
+      }),
+    ],
+  ])("is sent, also with a new secret, where %s", ([, placeOf], { expect }) => {
+    const authOf = (client: Partial<OAuthSettings>, { issuer }: Vendor): ServerAuth =>
+      oauth({ ...client, ...placeOf(issuer) });
+    const auth = (vendor: Vendor): ServerAuth => authOf(before, vendor);
+    return withVendor({ ...options, auth }, async (world) => {
+      const { vendor } = world;
+      await connectAt(world.life());
+      const rotated = { ...before, clientSecret: "rotated-secret" };
+      await vendor.change({ clients: [{ ...rotated, method: "client_secret_post" }] });
+      world.wait(HOUR - 200);
+      const vault = world.life({ auth: authOf(rotated, vendor) });
+      expect(usable(await vault.credential(S)).generation).toBe(2);
+    });
   });
 });
 

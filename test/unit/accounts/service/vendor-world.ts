@@ -31,6 +31,12 @@ const PERSON = "u_alice";
 const OWN_HOSTS: ReadonlySet<string> = new Set(["gateway.example"]);
 const httpFetch = (url: URL, init: RequestInit): Promise<Response> => fetch(url, init);
 
+/** What an operator may have changed between two lives. */
+interface LifeChanges {
+  readonly auth?: ServerAuth;
+  readonly url?: string;
+}
+
 interface WorldOptions {
   readonly script?: VendorScript;
   readonly auth?: (vendor: Vendor) => ServerAuth;
@@ -72,15 +78,15 @@ export class VendorWorld {
   }
 
   /** One life of the vault's object: what is stored outlasts it. */
-  life(): VaultService {
+  life(changed: LifeChanges = {}): VaultService {
     const { sql, clock } = this.fixture;
     const now = (): number => clock.now;
     const { auth = () => oauth(), isShared = false } = this.#options;
     const base = fakeTarget(() => html(500), { slug: "s" });
-    const endpoint = new URL(this.vendor.url);
+    const endpoint = new URL(changed.url ?? this.vendor.url);
     const server = {
       target: { ...base, endpoint, fetch: httpFetch, headers: {} },
-      auth: auth(this.vendor),
+      auth: changed.auth ?? auth(this.vendor),
     };
     const seal = new VaultSeal(isShared ? "shared" : `person ${PERSON}`, () =>
       vaultKeyring([root("a")]),
