@@ -43,6 +43,8 @@ export interface Account {
   /** Sent as `resource` (RFC 8707). */
   readonly resource?: string | undefined;
   readonly requested: readonly string[];
+  /** Of the gateway's own account: the operator's scopes when it was made. Absent from rows of earlier versions. */
+  readonly configured?: readonly string[] | undefined;
   readonly granted: readonly string[];
   /** The scopes that the server has demanded in vain since. */
   readonly wanted: readonly string[];

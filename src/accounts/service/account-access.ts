@@ -5,10 +5,10 @@
 
 import type { AccountNeed, Credential } from "../../upstream/credentials.ts";
 import { type Account, aged, moved, refusedBy } from "../account.ts";
-import type { Accounts } from "../store/accounts.ts";
+import type { Accounts, StoredAccount } from "../store/accounts.ts";
 import type { Trouble } from "../trouble.ts";
 import type { AccountServer } from "./authorization.ts";
-import { headerOf, ownAccount } from "./credential-header.ts";
+import { headerOf, operatorScopes, ownAccount } from "./credential-header.ts";
 import type { ConnectLinks } from "./links.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
@@ -19,6 +19,8 @@ export interface AccountAccessOptions {
   readonly links: ConnectLinks;
   readonly seal: VaultSeal;
   readonly onChange: (account: Account, before: Account) => void;
+  /** The gateway's own account has taken the place of this one. */
+  readonly onReplaced: (before: StoredAccount) => void;
   readonly now: () => number;
 }
 
@@ -39,12 +41,10 @@ export class AccountAccess {
    */
   current(slug: string, server: AccountServer): Account | undefined {
     const { accounts, seal, now } = this.#options;
-    const stored = accounts.find(slug)?.account;
-    if (server.auth.kind === "client-credentials" && stored?.kind !== "client-credentials") {
-      const own = ownAccount(slug, server, now());
-      // It needs nobody: it is made when it is first used, and has no secret yet.
-      accounts.put(own, "");
-      return own;
+    const found = accounts.find(slug);
+    const stored = found?.account;
+    if (server.auth.kind === "client-credentials" && !this.#isOwnOf(stored, server)) {
+      return this.#makeOwn(slug, server, found);
     }
     if (stored === undefined || !isOfKind(stored, server)) return undefined;
     const account = isForServer(stored, server) ? aged(stored, now()) : moved(stored);
@@ -53,6 +53,22 @@ export class AccountAccess {
       this.#options.onChange(account, stored);
     }
     return seal.isUnopened(account) ? unopened(account) : account;
+  }
+
+  /** Nobody could connect the gateway's own account again: where it is of no use, another one is made. */
+  #isOwnOf(stored: Account | undefined, server: AccountServer): boolean {
+    if (stored?.kind !== "client-credentials") return false;
+    const isOver = stored.life === "moved" || stored.life === "ended";
+    return !isOver && !this.#options.seal.isUnopened(stored) && isAsMade(stored, server);
+  }
+
+  #makeOwn(slug: string, server: AccountServer, before: StoredAccount | undefined): Account {
+    const { accounts, onReplaced, now } = this.#options;
+    const own = ownAccount(slug, server, now());
+    // It needs nobody: it is made when it is first used, and has no secret yet.
+    accounts.put(own, "");
+    if (before !== undefined) onReplaced(before);
+    return own;
   }
 
   /** Opens each account, so that `current` knows which do not open. Without the keys, all are as they were stored. */
@@ -134,6 +150,14 @@ function unopened(account: Account): Account {
 
 function isOfKind({ kind }: Account, { auth }: AccountServer): boolean {
   return auth.kind === "oauth-shared" ? kind === "oauth" : kind === auth.kind;
+}
+
+/** The operator has changed neither the server nor the scopes since the gateway's own account was made. */
+function isAsMade(account: Account, server: AccountServer): boolean {
+  const { configured = account.requested } = account;
+  const scopes = operatorScopes(server);
+  const isSame = scopes.length === configured.length && scopes.every((s, n) => s === configured[n]);
+  return isSame && isForServer(account, server);
 }
 
 /** The operator has not given the slug to another server since, or pinned another issuer. */

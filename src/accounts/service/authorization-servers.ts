@@ -11,6 +11,8 @@ import {
   refreshToken,
   requestOwnToken,
   revokeToken,
+  type TokenAnswer,
+  type TokenRequest,
 } from "../client/token-request.ts";
 import { type Discovery, discover } from "../discovery/discover.ts";
 import { egressPolicyFor } from "../discovery/load-metadata.ts";
@@ -29,10 +31,10 @@ import type {
   DiscoverOptions,
   ExchangeAnswer,
 } from "./authorization.ts";
-import { headerOf } from "./credential-header.ts";
+import { headerOf, operatorScopes } from "./credential-header.ts";
 import { challengeOf, tryHeader } from "./probe.ts";
 import type { RegistrationRequest, RegistrationResult } from "./registrations.ts";
-import { EXCHANGE_TROUBLES, meaningOf, tokensOf } from "./token-meanings.ts";
+import { EXCHANGE_TROUBLES, meaningOf, ownMeaningOf, tokensOf } from "./token-meanings.ts";
 import type { RenewalAnswer } from "./token-renewal.ts";
 import type { AccountSecrets } from "./vault-seal.ts";
 
@@ -64,6 +66,7 @@ function keptFor(discovery: Discovery | undefined, { isFresh = false }: Discover
 
 export class AuthorizationServers implements Authorization {
   readonly #options: AuthorizationServersOptions;
+  /** By `subjectOf`. */
   readonly #known = new Map<string, { readonly at: number; readonly discovery: Discovery }>();
 
   constructor(options: AuthorizationServersOptions) {
@@ -71,12 +74,12 @@ export class AuthorizationServers implements Authorization {
   }
 
   async discover(server: AccountServer, options: DiscoverOptions): Promise<Discovery> {
-    const { slug } = server.target;
-    const known = this.#known.get(slug);
+    const subject = subjectOf(server);
+    const known = this.#known.get(subject);
     const keptMs = keptFor(known?.discovery, options);
     if (known !== undefined && Date.now() - known.at < keptMs) return known.discovery;
     const discovery = await this.#read(server, options);
-    this.#known.set(slug, { at: Date.now(), discovery });
+    this.#known.set(subject, { at: Date.now(), discovery });
     return discovery;
   }
 
@@ -163,8 +166,7 @@ export class AuthorizationServers implements Authorization {
     const request = { metadata: metadataOf(issuer), client, resource };
     const access = this.#access(server);
     if (account.kind === "client-credentials") {
-      const answer = await requestOwnToken({ ...request, scopes: account.requested }, access);
-      return meaningOf(answer, "preregistered");
+      return ownMeaningOf(await this.#requestOwn(server, account, request));
     }
     const { refreshToken: token = "" } = secrets;
     const refresh = { ...request, refreshToken: token };
@@ -173,6 +175,20 @@ export class AuthorizationServers implements Authorization {
     const isScope = first.outcome.kind === "scope-refused" && scopes !== undefined;
     const answer = isScope ? await refreshToken(refresh, access) : first;
     return meaningOf(answer, issuer.client.way);
+  }
+
+  /** The server may have demanded a scope that its authorization server does not know: that is left out again. */
+  async #requestOwn(
+    server: AccountServer,
+    { requested }: Account,
+    request: TokenRequest,
+  ): Promise<TokenAnswer> {
+    const access = this.#access(server);
+    const first = await requestOwnToken({ ...request, scopes: requested }, access);
+    const scopes = operatorScopes(server);
+    const isBeyond = requested.length > scopes.length;
+    if (first.outcome.kind !== "scope-refused" || !isBeyond) return first;
+    return requestOwnToken({ ...request, scopes }, access);
   }
 
   async revoke(server: AccountServer, account: Account, secrets: AccountSecrets): Promise<void> {
@@ -248,6 +264,14 @@ export class AuthorizationServers implements Authorization {
     const client = { id: clientId, way: "preregistered", method } as const;
     return { issuer: { issuer, tokenEndpoint, client }, resource: found.resource };
   }
+}
+
+/** What was found is of a server as it was configured then: an operator may have changed anything of it since. */
+function subjectOf({ target: { slug, endpoint }, auth }: AccountServer): string {
+  const oauth = "oauth" in auth ? auth.oauth : {};
+  // The secrets have no part in what is found.
+  const settings = { ...oauth, clientSecret: undefined, privateKey: undefined };
+  return JSON.stringify([slug, endpoint.href, auth.kind, settings]);
 }
 
 function metadataOf({

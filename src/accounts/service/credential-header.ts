@@ -58,13 +58,20 @@ export function keyAccount(
   };
 }
 
+/** What the operator has the gateway ask for. */
+export function operatorScopes({ auth }: AccountServer): readonly string[] {
+  return "oauth" in auth ? (auth.oauth.scopes ?? []) : [];
+}
+
 /** The gateway's own account (RFC 6749 section 4.4), which has no token yet. */
-export function ownAccount(slug: string, { target, auth }: AccountServer, now: number): Account {
+export function ownAccount(slug: string, server: AccountServer, now: number): Account {
+  const scopes = operatorScopes(server);
   return {
     ...NO_TOKENS,
     ...{ slug, id: newAccountId(), kind: "client-credentials", life: "connected" },
-    requested: "oauth" in auth ? (auth.oauth.scopes ?? []) : [],
-    endpoint: target.endpoint.href,
+    requested: scopes,
+    configured: scopes,
+    endpoint: server.target.endpoint.href,
     generation: 0,
     refusedGeneration: 0,
     isRenewable: true,

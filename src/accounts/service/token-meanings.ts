@@ -27,7 +27,7 @@ export function tokensOf(
   return { ...tokens, clientMethod: client.method };
 }
 
-/** Of a refresh, or of a request for a token of the gateway's own. */
+/** Of a refresh. */
 export function meaningOf(answer: TokenAnswer, way: RegistrationWay): RenewalAnswer {
   const { outcome } = answer;
   switch (outcome.kind) {
@@ -49,4 +49,12 @@ export function meaningOf(answer: TokenAnswer, way: RegistrationWay): RenewalAns
     default:
       return { kind: "not-accepted", trouble: outcome.kind };
   }
+}
+
+/** Of a request for a token of the gateway's own: nobody could connect its account again, so it is sent again later. */
+export function ownMeaningOf(answer: TokenAnswer): RenewalAnswer {
+  const meaning = meaningOf(answer, "preregistered");
+  if (meaning.kind !== "denied") return meaning;
+  const isScope = meaning.trouble === "scope-refused";
+  return { kind: "not-accepted", trouble: isScope ? "scope-refused" : "client-refused" };
 }

@@ -90,6 +90,7 @@ export class VaultService implements Vault {
     const onChange = (account: Account, before: Account): void => this.#changed(account, before);
     this.#access = new AccountAccess({
       ...{ accounts, seal, now, onChange, links: this.#links, isShared: options.isShared },
+      onReplaced: (before) => this.#replaced(before),
     });
     const discard = (account: Account, secrets: AccountSecrets): void =>
       waitUntil(this.#revoke(account, secrets));
@@ -347,6 +348,11 @@ export class VaultService implements Vault {
     announce(slug);
     this.#waiters.wake(slug);
     return true;
+  }
+
+  #replaced(before: StoredAccount): void {
+    this.#end(before, false);
+    this.#options.announce(before.account.slug);
   }
 
   #changed(account: Account, before: Account): void {

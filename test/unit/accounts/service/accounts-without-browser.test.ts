@@ -1,11 +1,14 @@
 /** Accounts for which no browser leaves: a person's API key, and the gateway's own. */
 
-import { describe, test } from "vitest";
+import { describe, inject, test, vi } from "vitest";
 
+import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
 import type { OAuthSettings, ServerAuth } from "../../../../src/accounts/settings.ts";
+import { Accounts } from "../../../../src/accounts/store/accounts.ts";
 import type { VendorClient } from "../../../support/vendor/script.ts";
-import { parametersOf } from "../../../support/vendor/vendor.ts";
-import { OAUTH } from "./vault-fixture.ts";
+import { parametersOf, Vendor } from "../../../support/vendor/vendor.ts";
+import { withSql } from "../../lib/sql-fixture.ts";
+import { life, OAUTH, play, type Played, root } from "./vault-fixture.ts";
 import { usable, withVendor } from "./vendor-world.ts";
 
 const S = { slug: "s" };
@@ -73,6 +76,14 @@ async function signingKey(): Promise<{ pem: string; jwk: JsonWebKey }> {
   const pem = `-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----`;
   return { pem, jwk: (await crypto.subtle.exportKey("jwk", pair.publicKey)) as JsonWebKey };
 }
+
+const scopesAt = async (vendor: Vendor): Promise<unknown[]> =>
+  (await vendor.hits("client-credentials")).map((hit) => parametersOf(hit)["scope"]);
+
+const renewed: Played["renew"] = async () => ({
+  kind: "tokens",
+  tokens: { accessToken: "access" },
+});
 
 describe("U67 the gateway's own account", () => {
   interface Way {
@@ -145,4 +156,120 @@ describe("U67 the gateway's own account", () => {
       });
     },
   );
+
+  const owned = (issuer: string, more: Partial<OAuthSettings> = {}): ServerAuth => ({
+    kind: "client-credentials",
+    oauth: { ...OAUTH, ...secret, issuer, ...more },
+  });
+  const shared = {
+    script: { clients: [secret] },
+    auth: ({ issuer }: Vendor): ServerAuth => owned(issuer),
+    isShared: true,
+  };
+
+  test("is another one where its server has another address, and sends no secret to the first", ({
+    expect,
+  }) =>
+    withVendor(shared, async (world) => {
+      const first = usable(await world.life().credential(S));
+      const known = await world.vendor.hits();
+      const other = await Vendor.take(inject("vendors"), { clients: [secret] });
+      const vault = world.life({ url: other.url, auth: owned(other.issuer) });
+      const second = usable(await vault.credential(S));
+      expect(second.accountId).not.toBe(first.accountId);
+      expect((await other.state()).tokens.map(({ value }) => `Bearer ${value}`)).toEqual([
+        second.value,
+      ]);
+      expect(await world.vendor.hits()).toEqual(known);
+    }));
+
+  test.for([
+    ["access_denied", "client-refused"],
+    ["invalid_grant", "client-refused"],
+    ["invalid_scope", "scope-refused"],
+  ])("outlives %s: it is asked for again after a pause", ([code, reason], { expect }) =>
+    withVendor(shared, async (world) => {
+      const { vendor } = world;
+      await vendor.change({
+        reactions: { "client-credentials": [{ status: 400, body: { error: code } }] },
+      });
+      const need = { need: "operator", reason };
+      expect(await world.life().credential(S)).toMatchObject(need);
+      world.wait(59);
+      expect(await world.life().credential(S)).toMatchObject(need);
+      expect(await vendor.count("client-credentials")).toBe(1);
+      world.wait(30);
+      expect((await world.life().credential(S)).kind).toBe("use");
+    }),
+  );
+
+  test.for(["ended", "moved"] as const)(
+    "that an earlier version has stored as %s is made anew",
+    (state, { expect }) =>
+      withVendor(shared, async (world) => {
+        const { accountId } = usable(await world.life().credential(S));
+        const { sql, clock } = world.fixture;
+        const accounts = new Accounts(sql, () => clock.now);
+        const stored = accounts.find("s")?.account;
+        if (stored === undefined) throw new Error("There is no account");
+        accounts.change({ ...stored, life: state, trouble: state });
+        const anew = usable(await world.life().credential(S));
+        expect(anew.accountId).not.toBe(accountId);
+      }),
+  );
+
+  test("whose key was removed is made anew", ({ expect }) =>
+    withVendor(shared, async (world) => {
+      const { accountId } = usable(await world.life().credential(S));
+      const vault = world.life({ root: root("b") });
+      expect(await vault.accounts()).toMatchObject([{ state: "connected" }]);
+      expect(usable(await vault.credential(S)).accountId).not.toBe(accountId);
+    }));
+
+  test("asks for the scopes that the operator has entered now", ({ expect }) =>
+    withVendor(shared, async (world) => {
+      const { vendor } = world;
+      const lifeOf = (...scopes: readonly string[]): VaultService =>
+        world.life({ auth: owned(vendor.issuer, { scopes }) });
+      const first = usable(await lifeOf("r").credential(S));
+      const second = usable(await lifeOf("r", "w").credential(S));
+      expect(usable(await lifeOf("r", "w").credential(S))).toEqual(second);
+      expect(await scopesAt(vendor)).toEqual(["r", "r w"]);
+      expect(second.value).not.toBe(first.value);
+    }));
+
+  test("leaves a scope out that the server demands and the authorization server does not know", ({
+    expect,
+  }) =>
+    withVendor(shared, async (world) => {
+      const { vendor } = world;
+      const vault = world.life({ auth: owned(vendor.issuer, { scopes: ["r"] }) });
+      const first = usable(await vault.credential(S));
+      const refused = { status: 400, body: { error: "invalid_scope" } };
+      await vendor.change({ reactions: { "client-credentials": [refused] } });
+      world.wait(100);
+      const lacking = { ...S, ...first, challenge: { scope: "w" } };
+      const second = usable(await vault.lacking(lacking));
+      expect(await scopesAt(vendor)).toEqual(["r", "r w", "r"]);
+      const { generation } = second;
+      expect(await vault.lacking({ ...lacking, generation })).toMatchObject({ need: "forbidden" });
+    }));
+
+  test("that another one replaces is told as ended", ({ expect }) =>
+    withSql(async (fixture) => {
+      const told: string[] = [];
+      const played = play({
+        renew: renewed,
+        tell: async (_, ended) => void told.push(ended.accountId),
+      });
+      const kind = "client-credentials";
+      const vault = life(fixture, { played, kind });
+      const { accountId } = usable(await vault.credential(S));
+      vault.holders.hold({ ...S, object: "o", kind: "feed", accountId });
+      const endpoint = new URL("https://elsewhere.example/mcp");
+      const other = life(fixture, { played, kind, endpoint });
+      expect(usable(await other.credential(S)).accountId).not.toBe(accountId);
+      await vi.waitUntil(() => fixture.rowsIn("holders_1") === 0);
+      expect(told).toEqual([accountId]);
+    }));
 });

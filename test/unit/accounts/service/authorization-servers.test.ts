@@ -9,17 +9,18 @@ import { fakeTarget } from "../../upstream/fake-target.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 
 const OAUTH = { kind: "oauth", oauth: { legacy: false, catalog: "user" } } as const;
+const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 function world(issuers: string[], own?: UpstreamTarget) {
   let reads = 0;
   let isFailing = false;
   const fetch = async (url: URL): Promise<Response> => {
     const [issuer = ""] = issuers;
-    if (url.pathname.startsWith("/.well-known/oauth-protected-resource")) {
+    if (url.pathname.startsWith(RESOURCE_METADATA)) {
       reads += 1;
       if (isFailing) return new Response(null, { status: 500 });
       return Response.json({
-        resource: server.target.endpoint.href,
+        resource: url.href.replace(RESOURCE_METADATA, ""),
         authorization_servers: [issuer],
       });
     }
@@ -46,14 +47,22 @@ function world(issuers: string[], own?: UpstreamTarget) {
       throw new Error("Nobody registers here");
     },
   });
-  const issuerOf = async (isFresh: boolean): Promise<string> => {
-    const found = await servers.discover(server, { isFresh });
+  const discover = async (of: Server, isFresh: boolean): Promise<string> => {
+    const found = await servers.discover(of, { isFresh });
     return found.kind === "found" ? found.authorizationServer.issuer : found.trouble;
+  };
+  const issuerOf = (isFresh: boolean): Promise<string> => discover(server, isFresh);
+  /** Of a server that has the slug after an operator has changed something. */
+  const discoverAt = ({ path = "/mcp", ...more }: { path?: string; issuer?: string } = {}) => {
+    const { target } = server;
+    const endpoint = new URL(path, target.endpoint);
+    const auth = { ...OAUTH, oauth: { ...OAUTH.oauth, ...more } };
+    return discover({ ...server, target: { ...target, endpoint }, auth }, false);
   };
   const fail = (isOn: boolean): void => {
     isFailing = isOn;
   };
-  return { issuerOf, reads: () => reads, fail };
+  return { issuerOf, discoverAt, reads: () => reads, fail };
 }
 
 afterEach(() => {
@@ -92,6 +101,18 @@ describe("the metadata of a server", () => {
     issuers[0] = "https://two.example";
     expect(await issuerOf(false)).toBe("https://one.example");
     expect(await issuerOf(true)).toBe("https://two.example");
+  });
+
+  test("is not that of another server, or of other settings, which had the slug before", async ({
+    expect,
+  }) => {
+    const issuers = ["https://one.example"];
+    const { discoverAt, reads } = world(issuers);
+    await discoverAt();
+    issuers[0] = "https://two.example";
+    expect(await discoverAt({ path: "/other" })).toBe("https://two.example");
+    expect(await discoverAt({ issuer: "https://two.example" })).toBe("https://two.example");
+    expect(reads()).toBe(3);
   });
 
   test("is read though the server itself does not answer, and no timer is left of it", async ({

@@ -35,6 +35,8 @@ const httpFetch = (url: URL, init: RequestInit): Promise<Response> => fetch(url,
 interface LifeChanges {
   readonly auth?: ServerAuth;
   readonly url?: string;
+  /** Of the keys of the vault. */
+  readonly root?: Uint8Array;
 }
 
 interface WorldOptions {
@@ -89,7 +91,7 @@ export class VendorWorld {
       auth: changed.auth ?? auth(this.vendor),
     };
     const seal = new VaultSeal(isShared ? "shared" : `person ${PERSON}`, () =>
-      vaultKeyring([root("a")]),
+      vaultKeyring([changed.root ?? root("a")]),
     );
     const registrationsAt = (issuer: string): Registrations =>
       new Registrations({
