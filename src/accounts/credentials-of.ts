@@ -5,7 +5,12 @@
  * belongs to the request that made it.
  */
 
-import type { Credential, Credentials, UsableCredential } from "../upstream/credentials.ts";
+import type {
+  AccountNeed,
+  Credential,
+  Credentials,
+  UsableCredential,
+} from "../upstream/credentials.ts";
 import { ownerName } from "./owner-name.ts";
 import type { CredentialRequest, VaultOwner, Vaults } from "./vault.ts";
 
@@ -19,13 +24,18 @@ interface Held {
 export interface CredentialsOptions {
   readonly owner: VaultOwner;
   readonly slug: string;
+  /** Where the server is, as this isolate knows it. */
+  readonly endpoint: string;
   /** How long a value of the vault is used; 0 asks for each request. */
   readonly cacheSeconds: number;
 }
 
+/** An operator has just changed the server's address, of which either the vault or this isolate does not know yet. */
+const SERVER_CHANGED: AccountNeed = { kind: "need", need: "later", reason: "server-changed" };
+
 export function credentialsOf(
   vaults: Vaults,
-  { owner, slug, cacheSeconds }: CredentialsOptions,
+  { owner, slug, endpoint, cacheSeconds }: CredentialsOptions,
 ): Credentials {
   let held: Held | undefined;
 
@@ -43,10 +53,15 @@ export function credentialsOf(
     return keep(await vaults.of(owner).credential({ slug, ...request }));
   }
 
-  function keep(credential: Credential): Credential {
+  function keep(given: Credential): Credential {
+    const credential = isElsewhere(given) ? SERVER_CHANGED : given;
     if (credential.kind === "use") hold(credential.accountId, credential);
     else held = undefined;
     return credential;
+  }
+
+  function isElsewhere(given: Credential): boolean {
+    return given.kind === "use" && given.endpoint !== undefined && given.endpoint !== endpoint;
   }
 
   return {

@@ -104,8 +104,9 @@ function withCredentials(
   const { slug, auth, target } = server;
   if (!needsVault(auth)) return server;
   const owner = ownerFor(auth, person);
+  const endpoint = target.endpoint.href;
   const credentials =
-    owner === undefined ? NOBODYS : credentialsOf(vaults, { owner, slug, cacheSeconds });
+    owner === undefined ? NOBODYS : credentialsOf(vaults, { owner, slug, endpoint, cacheSeconds });
   return { ...server, target: { ...target, credentials } };
 }
 

@@ -50,6 +50,8 @@ export interface UsableCredential {
   readonly accountId: string;
   /** Grows with each refresh. */
   readonly generation: number;
+  /** The address of the server that the account is for. Absent from a vault of an earlier version. */
+  readonly endpoint?: string;
   readonly header: string;
   /** Secret: it goes into the request to the server, and nowhere else. */
   readonly value: string;

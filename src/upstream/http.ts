@@ -92,7 +92,7 @@ function headersOf(target: UpstreamTarget, { headers, body }: Send): Record<stri
 function withCredential(
   target: UpstreamTarget,
   request: Send,
-  { header, value }: UsableCredential,
+  { header, value, endpoint: accountAt }: UsableCredential,
 ): Headers {
   const { slug, endpoint } = target;
   const { url = endpoint } = request;
@@ -100,10 +100,14 @@ function withCredential(
   if (url.origin !== endpoint.origin) {
     throw new UpstreamError(slug, "malformed", "named an address outside its own origin");
   }
-  const own = new Headers(headersOf(target, request));
-  own.delete("Authorization");
-  own.set(header, value);
-  return own;
+  // The last credential of an account may be of an address that the server had before.
+  if (accountAt !== undefined && accountAt !== endpoint.href) {
+    throw new UpstreamError(slug, "session-lost", "has a session at another address");
+  }
+  const headers = new Headers(headersOf(target, request));
+  headers.delete("Authorization");
+  headers.set(header, value);
+  return headers;
 }
 
 /**

@@ -94,7 +94,8 @@ export class AccountAccess {
     // Not over tokens that came meanwhile, nor over the request for them that was written down.
     if (anew !== false && found.sealed === stored.sealed) accounts.put(account, anew);
     else if (found.account.usedAt !== hour) accounts.change(account);
-    return { kind: "use", accountId: id, generation: stored.account.generation, ...header };
+    const { generation, endpoint } = stored.account;
+    return { kind: "use", accountId: id, generation, endpoint, ...header };
   }
 
   refuse(slug: string, refused: { readonly accountId: string; readonly generation: number }): void {

@@ -314,8 +314,8 @@ export class VaultService implements Vault {
       const secrets = (await seal.openSecrets(account, sealed))?.value ?? {};
       const auth = serverOf(account.slug)?.auth;
       const header = auth && headerOf(auth, secrets);
-      const { id: accountId, generation } = account;
-      const last = header && ({ kind: "use", accountId, generation, ...header } as const);
+      const { id: accountId, generation, endpoint } = account;
+      const last = header && ({ kind: "use", accountId, generation, endpoint, ...header } as const);
       await holders.tell(last);
       if (isRevoked) await this.#revoke(account, secrets);
     };

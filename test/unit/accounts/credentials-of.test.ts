@@ -4,6 +4,8 @@ import { credentialsOf } from "../../../src/accounts/credentials-of.ts";
 import type { CredentialRequest, Vault, Vaults } from "../../../src/accounts/vault.ts";
 import type { Credential, UsableCredential } from "../../../src/upstream/credentials.ts";
 
+const HERE = "https://server.example/mcp";
+
 const use = (generation: number, accountId = "a"): UsableCredential => ({
   kind: "use",
   accountId,
@@ -21,6 +23,7 @@ function vaultsWith(...answers: readonly Credential[]) {
       asked.push(request);
       return answers[Math.min(asked.length, answers.length) - 1];
     },
+    lacking: async () => answers[0],
     account: async () => {
       accounts += 1;
       return accounts === 1 ? undefined : "a";
@@ -30,6 +33,7 @@ function vaultsWith(...answers: readonly Credential[]) {
   const credentials = credentialsOf(vaults, {
     owner: { kind: "person", person: "u" },
     slug: "s",
+    endpoint: HERE,
     cacheSeconds: 5,
   });
   return { asked, credentials, accountsAsked: () => accounts };
@@ -100,5 +104,22 @@ describe("the credentials of a server", () => {
     await credentials.current();
     expect(await credentials.refused(use(1), undefined)).toEqual(need);
     expect(await credentials.current()).toEqual(need);
+  });
+
+  test("are sent to no other address than that of their account", async ({ expect }) => {
+    const elsewhere = { ...use(2), endpoint: "https://server.example/moved" };
+    const here = { ...use(3), endpoint: HERE };
+    const { credentials } = vaultsWith(elsewhere, elsewhere, here);
+    const later = { kind: "need", need: "later", reason: "server-changed" };
+    expect(await credentials.current()).toEqual(later);
+    expect(await credentials.refused(use(1), undefined)).toEqual(later);
+    expect(await credentials.lacking(use(1), { error: "insufficient_scope" })).toEqual(later);
+    // It is not kept: the vault, or the isolate, knows of the change in a moment.
+    expect(await credentials.current()).toEqual(here);
+  });
+
+  test("take those of a vault of an earlier version, which says no address", async ({ expect }) => {
+    const { credentials } = vaultsWith(use(1));
+    expect(await credentials.current()).toEqual(use(1));
   });
 });

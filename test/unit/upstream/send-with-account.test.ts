@@ -83,6 +83,20 @@ describe("U37 a request to a server with accounts", () => {
     expect(seen).toEqual([]);
   });
 
+  test("U38 is not sent to another address than that of an account that has ended", async ({
+    expect,
+  }) => {
+    const { target, seen } = server(() => tokenOf("a1", 1));
+    const used = await target.credentials?.current();
+    if (used?.kind !== "use") throw new Error("There is no credential");
+    const end = (endpoint: string): Promise<Response> =>
+      send(target, { method: "DELETE", headers: {}, last: { ...used, endpoint }, signal });
+    const failure = await failureOf(end(new URL("/moved", target.endpoint).href));
+    expect(failure).toMatchObject({ failure: "session-lost" });
+    expect(seen).toEqual([]);
+    expect((await end(target.endpoint.href)).status).toBe(200);
+  });
+
   test("U38 does not follow a redirect", async ({ expect }) => {
     const { target } = server(() => tokenOf("a1", 1), moved);
     let redirect: unknown;

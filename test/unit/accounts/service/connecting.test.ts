@@ -506,6 +506,7 @@ describe("an account", () => {
       await vi.waitUntil(() => played.revoked.length > 0);
       const credential = {
         ...{ kind: "use", accountId, generation: 1 },
+        endpoint: "https://server.example/mcp",
         ...{ header: "Authorization", value: "Bearer access-0" },
       };
       expect(told).toEqual([[HOLDER, { slug: "s", accountId, credential }, []]]);
