@@ -50,26 +50,30 @@ export function withOperator(plan: Plan, random: Random): Plan {
     ...{ kinds, count, moments: MOMENTS, places: PLACES, times: [1, 1, 2, 5] },
     steps: () => random.pick([5, 20]),
   });
-  return {
+  const operated: Plan = {
     ...plan,
-    ...{ servers, clients },
+    ...{ servers, clients, faults },
     operator: {
       ...{ server: random.below(2), adds, changes: 1 + random.below(5) },
       pauseMs: random.pick([100, 3000, 20_000]),
       awayMs: random.pick([0, 500, 12_000, 45_000]),
     },
-    faults: adds && random.chance(0.4) ? [...faults, ...unasked(random)] : faults,
   };
+  return adds && random.chance(0.4) ? unasked(operated, random) : operated;
 }
 
-/** A machine dies, and those that take its place cannot ask for a while what the operator has added. */
-function unasked(random: Random): readonly PlannedFault[] {
-  const moment = random.pick(["receive", "POST /mcp", "writes are confirmed"]);
-  return [
-    { kind: "isolate", moment, count: 1 + random.below(40), later: random.below(4), times: 1 },
-    {
-      ...{ kind: "crash", moment: "addedServers…arrives", where: "RegistryObject" },
-      ...{ count: 1 + random.below(4), later: 0, times: random.pick([3, 10, 30]) },
-    },
-  ];
+/**
+ * Machines die, and those that take their place wait for a while to learn what the operator has added. Nobody
+ * subscribes: no isolate promises to know of a change in time where the registry does not answer in time.
+ */
+function unasked(plan: Plan, random: Random): Plan {
+  const moment = random.pick(["tools/call", "receive", "writes are confirmed"]);
+  const after = { moment, count: 1 + random.below(30), later: random.below(4), times: 1 };
+  const deaths = [1, 2, 3].map((): PlannedFault => ({ kind: "isolate", ...after }));
+  return {
+    ...plan,
+    clients: plan.clients.map((client) => ({ ...client, subscribes: 0 })),
+    order: { kind: "slow", what: ["addedServers"], ms: 3000 },
+    faults: [...plan.faults, ...deaths],
+  };
 }

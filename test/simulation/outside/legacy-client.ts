@@ -129,8 +129,8 @@ export class LegacyClient extends Actor {
         if (response.status !== 200) {
           this.note(`its standalone stream is answered ${response.status}`);
           const isGone = response.status === 404 && this.#server.mayBeUnknown;
-          if (isGone) await this.sleep(1000);
-          else if (response.status < 500) {
+          if (isGone || response.status >= 500) await this.sleep(1000);
+          else {
             // With a clock that jumps, the events after its place are over.
             const text = await response.text();
             const isLost = quotas?.mayLosePlace(this.name, since, text) === true;
