@@ -59,9 +59,10 @@ export function submitted(
 ): Handler {
   return async (context, request) => {
     if (isForeign(request, context.origin)) return foreignForm(context);
+    // The sender decides when a body ends, and their access may end before. So they are judged after it.
+    const form = await readForm(request);
     const who = await signedIn(context, request);
     if (who === undefined) return signInFirst(context, path);
-    const form = await readForm(request);
     if (form === undefined) return problemPage(context, { problem: "no-form" });
     const { user } = who;
     if (!hasFormToken(form, who)) {

@@ -105,9 +105,10 @@ export async function sentForm(
   maxBytes?: number,
 ): Promise<SentForm | Response> {
   if (isForeign(request, context.origin)) return foreignForm(context);
+  // The sender decides when a body ends, and their access may end before. So they are judged after it.
+  const form = await readForm(request, maxBytes);
   const visitor = await visitorOf(context, request);
   if (visitor === undefined) return seeOther(signInPath(path), context);
-  const form = await readForm(request, maxBytes);
   if (form === undefined) return problemPage(context, { problem: "no-form" });
   if (!isSame(form.get("csrf") ?? "", visitor.formToken)) {
     await auditedAs(context, request, visitor, "denied", { reason: "form token" });

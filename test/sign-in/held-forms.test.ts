@@ -1,0 +1,103 @@
+/** Forms whose body is held back: what counts is who their sender is when the body has come. */
+
+import { describe, test } from "vitest";
+
+import { createKey } from "../../src/pages/account.ts";
+import { enableUser } from "../../src/pages/admin.ts";
+import { operatorOf } from "../../src/pages/operator-visit.ts";
+import { sentForm } from "../../src/pages/page-visitor.ts";
+import { PATHS } from "../../src/pages/view/paths.ts";
+import { newContext } from "./context.ts";
+import { ORIGIN } from "./gateway.ts";
+import { SESSION_COOKIE, Visitor } from "./visitor.ts";
+
+type Fields = Readonly<Record<string, string>>;
+
+interface HeldForm {
+  readonly request: Request;
+  /** Somebody waits for the body. */
+  readonly isRead: Promise<void>;
+  /** Sends the body. */
+  readonly send: () => void;
+}
+
+async function heldForm(visitor: Visitor, path: string, fields: Fields): Promise<HeldForm> {
+  const text = new URLSearchParams({ csrf: await visitor.formToken(), ...fields }).toString();
+  const sent = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        read.resolve();
+        await sent.promise;
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = {
+    "Content-Type": "application/x-www-form-urlencoded",
+    Cookie: `${SESSION_COOKIE}=${visitor.secret}`,
+    Origin: ORIGIN,
+  };
+  const request = new Request(ORIGIN + path, { method: "POST", headers, body });
+  return { request, isRead: read.promise, send: sent.resolve };
+}
+
+/** @returns the answer to a form whose body comes only after something has happened. */
+async function answerAfter(
+  form: HeldForm,
+  handle: (request: Request) => Promise<Response>,
+  happens: () => Promise<unknown>,
+): Promise<Response> {
+  const answer = handle(form.request);
+  await form.isRead;
+  await happens();
+  form.send();
+  return answer;
+}
+
+describe("a form whose body comes after its sender's access has ended", () => {
+  test("makes no key", async ({ expect }) => {
+    const visitor = await Visitor.arrive();
+    const { person, shard } = visitor;
+    const fields = { label: "mine", resource: `${ORIGIN}/mcp/alpha`, scope: "mcp:alpha" };
+    const answer = await answerAfter(
+      await heldForm(visitor, PATHS.createKey, { ...fields, days: "7" }),
+      (request) => createKey(newContext(), request),
+      () => shard.revokeEverything(person.id),
+    );
+    expect([answer.status, answer.headers.get("location")]).toEqual([
+      303,
+      `/login?to=${encodeURIComponent(PATHS.account)}`,
+    ]);
+    expect(await shard.keys.list(person.id)).toEqual([]);
+  });
+
+  test("does not enable its sender again", async ({ expect }) => {
+    const root = await Visitor.arrive({ isAdmin: true });
+    const { person, shard } = root;
+    const answer = await answerAfter(
+      await heldForm(root, PATHS.enableUser, { id: person.id }),
+      (request) => enableUser(newContext(), request),
+      () => shard.setDisabled(person.id, true),
+    );
+    expect(answer.status).toBe(303);
+    expect((await shard.users.find(person.id))?.isDisabled).toBe(true);
+  });
+
+  test("is refused at a page that exists without sign-in, too", async ({ expect }) => {
+    const root = await Visitor.arrive({ isAdmin: true });
+    const { person, shard } = root;
+    const answer = await answerAfter(
+      await heldForm(root, PATHS.admin, {}),
+      async (request) => {
+        const sent = await sentForm(operatorOf(newContext()), request, PATHS.admin);
+        return sent instanceof Response ? sent : new Response("accepted");
+      },
+      () => shard.setDisabled(person.id, true),
+    );
+    expect(answer.status).toBe(303);
+  });
+});
