@@ -43,15 +43,17 @@ export function authParts(sql: Sql, config: Config, onKeyUsed: (owner: string) =
   const { limits } = config;
   const rows = new KvRows(sql);
   const audit = new AuditLog(sql);
+  const sessions = new BrowserSessions(sql, {
+    absoluteMs: limits.browserSessionHours * HOUR_MS,
+    idleMs: limits.browserIdleMinutes * MINUTE_MS,
+  });
   return {
     rows,
     users: new Users(sql),
-    sessions: new BrowserSessions(sql, {
-      absoluteMs: limits.browserSessionHours * HOUR_MS,
-      idleMs: limits.browserIdleMinutes * MINUTE_MS,
-    }),
+    sessions,
     approvals: new Approvals(sql),
     keys: new ApiKeys(sql, {
+      hasSession: (user, session) => sessions.list(user).some(({ id }) => id === session),
       onUsed({ owner, id, label, usedAt }) {
         audit.append(owner, "key_used", { key: id, label });
         // The first use needs no call: a key is made after a fresh sign-in.

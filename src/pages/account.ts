@@ -18,7 +18,7 @@ import {
   readChoice,
   resourcesFor,
 } from "./credential-choice.ts";
-import { audited, done, noticeOf, shown, submitted } from "./page-guard.ts";
+import { audited, done, noticeOf, shown, signInFirst, submitted } from "./page-guard.ts";
 import { ownPublished } from "./published.ts";
 import { notFound, page, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
@@ -156,16 +156,21 @@ export const createKey = submitted(FRESH_ACCOUNT, async (context, { who, form },
   if (reading.kind === "error") return again(reading.error);
   const { label, scopes, resources, days } = reading.choice;
   const now = Date.now();
-  const made = await store.ofUser(user.id).keys.createWithin(limits.apiKeysPerUser, {
-    kind: "sk",
-    owner: user.id,
-    label,
-    scopes,
-    resources,
-    ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
-    expiresAt: now + days * DAY_MS,
-  });
-  if (made === undefined) {
+  const made = await store.ofUser(user.id).keys.createWithin(
+    limits.apiKeysPerUser,
+    {
+      kind: "sk",
+      owner: user.id,
+      label,
+      scopes,
+      resources,
+      ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
+      expiresAt: now + days * DAY_MS,
+    },
+    session.id,
+  );
+  if (made === "signed-out") return signInFirst(context, PATHS.account);
+  if (made === "enough") {
     const sentence = `You have ${limits.apiKeysPerUser} keys: revoke one that you do not need.`;
     return again({ field: "label", sentence });
   }

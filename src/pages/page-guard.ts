@@ -78,7 +78,7 @@ export function submitted(
   };
 }
 
-function signInFirst(context: AuthContext, to: string, isFreshNeeded = false): Response {
+export function signInFirst(context: AuthContext, to: string, isFreshNeeded = false): Response {
   return seeOther(signInPath(to, isFreshNeeded), context);
 }
 

@@ -1,8 +1,9 @@
 /** Forms whose body is held back: what counts is who their sender is when the body has come. */
 
-import { describe, test } from "vitest";
+import { afterEach, describe, test, vi } from "vitest";
 
 import { createKey } from "../../src/pages/account.ts";
+import { ApiKeys } from "../../src/auth/store/api-keys.ts";
 import { enableUser } from "../../src/pages/admin.ts";
 import { operatorOf } from "../../src/pages/operator-visit.ts";
 import { sentForm } from "../../src/pages/page-visitor.ts";
@@ -10,6 +11,10 @@ import { PATHS } from "../../src/pages/view/paths.ts";
 import { newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
 import { SESSION_COOKIE, Visitor } from "./visitor.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -59,15 +64,32 @@ async function answerAfter(
 }
 
 describe("a form whose body comes after its sender's access has ended", () => {
+  const KEY = { label: "mine", resource: `${ORIGIN}/mcp/alpha`, scope: "mcp:alpha", days: "7" };
+
   test("makes no key", async ({ expect }) => {
     const visitor = await Visitor.arrive();
     const { person, shard } = visitor;
-    const fields = { label: "mine", resource: `${ORIGIN}/mcp/alpha`, scope: "mcp:alpha" };
     const answer = await answerAfter(
-      await heldForm(visitor, PATHS.createKey, { ...fields, days: "7" }),
+      await heldForm(visitor, PATHS.createKey, KEY),
       (request) => createKey(newContext(), request),
       () => shard.revokeEverything(person.id),
     );
+    expect([answer.status, answer.headers.get("location")]).toEqual([
+      303,
+      `/login?to=${encodeURIComponent(PATHS.account)}`,
+    ]);
+    expect(await shard.keys.list(person.id)).toEqual([]);
+  });
+
+  test("makes no key where the access ends after the sender was judged", async ({ expect }) => {
+    const visitor = await Visitor.arrive();
+    const { person, shard } = visitor;
+    vi.spyOn(ApiKeys.prototype, "createWithin").mockImplementationOnce(async (...asked) => {
+      await shard.revokeEverything(person.id);
+      return shard.keys.createWithin(...asked);
+    });
+    const form = { csrf: await visitor.formToken(), ...KEY };
+    const answer = await visitor.post(PATHS.createKey, form);
     expect([answer.status, answer.headers.get("location")]).toEqual([
       303,
       `/login?to=${encodeURIComponent(PATHS.account)}`,

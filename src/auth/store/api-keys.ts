@@ -80,6 +80,8 @@ export function beginningOf({ prefix = OLD_PREFIX, kind, id }: ApiKey): string {
 }
 
 export interface ApiKeysOptions {
+  /** @returns whether a browser session of a user lasts. */
+  readonly hasSession: (user: string, session: string) => boolean;
   /** Called when the use of a key is recorded. */
   readonly onUsed?: (key: ApiKey) => void;
   readonly now?: () => number;
@@ -93,10 +95,12 @@ export class ApiKeys extends Records {
     )`,
     "CREATE INDEX IF NOT EXISTS keys_1_owner ON keys_1 (owner)",
   ];
+  readonly #hasSession: ApiKeysOptions["hasSession"];
   readonly #onUsed: ApiKeysOptions["onUsed"];
 
-  constructor(sql: Sql, { onUsed, now = () => Date.now() }: ApiKeysOptions = {}) {
+  constructor(sql: Sql, { hasSession, onUsed, now = () => Date.now() }: ApiKeysOptions) {
     super(sql, now);
+    this.#hasSession = hasSession;
     this.#onUsed = onUsed;
   }
 
@@ -106,15 +110,21 @@ export class ApiKeys extends Records {
   }
 
   /**
-   * Creates a key unless the owner has enough. No other code runs between counting and writing, so
-   * concurrent calls create no more.
+   * Creates a key for the user of a session, unless they have enough or the session has ended. No
+   * other code runs between the checks and writing: so concurrent calls create no more, and whatever
+   * ends the session either comes first or ends the key as well.
    *
    * @param most the number of keys that the owner may have.
-   * @returns `undefined` when the owner has as many already.
+   * @param session the id of a session of the owner.
    */
-  async createWithin(most: number, key: NewKey): Promise<MadeKey | undefined> {
+  async createWithin(
+    most: number,
+    key: NewKey,
+    session: string,
+  ): Promise<MadeKey | "enough" | "signed-out"> {
     const drawn = await this.#draw(key);
-    return this.list(key.owner).length < most ? this.#insert(key, drawn) : undefined;
+    if (!this.#hasSession(key.owner, session)) return "signed-out";
+    return this.list(key.owner).length < most ? this.#insert(key, drawn) : "enough";
   }
 
   async #draw({ owner }: NewKey): Promise<DrawnKey> {
