@@ -140,6 +140,8 @@ export class AuthShardObject extends DurableObject<Env> {
     if (!isDisabled) {
       await this.#accounts.finish(user);
       await this.#activity.finish(user);
+      // A sign-in or a consent that was under way as they were disabled may have opened something since.
+      if (this.#parts.users.find(user)?.isDisabled === true) this.#signOutEverywhere(user);
     }
     const changed = this.#parts.users.change(user, { isDisabled });
     if (isDisabled && changed !== undefined) await this.#endEverything(user);

@@ -88,6 +88,26 @@ async function grantUnder(
   return [key, JSON.stringify({ ...record, metadata: { ...record.metadata, codeMac } })];
 }
 
+describe("a person who is disabled", () => {
+  test("is still signed out when they are enabled, where a sign-in was under way", async ({
+    expect,
+  }) => {
+    const person = await Person.signIn();
+    await person.shard.setDisabled(person.id, true);
+    // The sign-in was judged before that.
+    const [visitor, key] = [await Visitor.as(person), await person.key()];
+    await person.shard.setDisabled(person.id, false);
+    expect([await isSignedIn(visitor), await isKeyGood(person, key.token)]).toEqual([false, false]);
+  });
+
+  test("stays signed in when somebody enables them once more", async ({ expect }) => {
+    const person = await Person.signIn();
+    const visitor = await Visitor.as(person);
+    await person.shard.setDisabled(person.id, false);
+    expect(await isSignedIn(visitor)).toBe(true);
+  });
+});
+
 describe("a user whom the rules no longer admit", () => {
   test("has no access, and has it again when the rules admit them", async ({ expect }) => {
     const person = await Person.signIn();
