@@ -103,6 +103,7 @@ export class ConnectorObject extends DurableObject<Env> {
   override webSocketClose(socket: WebSocket): void {
     const { id } = attachmentOf(socket) ?? {};
     if (id !== undefined) this.#connector.closed(id);
+    this.#releaseUnused(id);
     this.#schedule();
   }
 
@@ -158,8 +159,19 @@ export class ConnectorObject extends DurableObject<Env> {
 
   #listed(): void {
     this.#news().grown();
+    this.#releaseUnused();
+  }
+
+  /**
+   * Sign-in forgets the person while they publish nothing and no machine of theirs is connected. One that is
+   * connected may publish at any time, so the end of its right has to reach it.
+   *
+   * @param closed the id of a connection that is over, which the platform may still list.
+   */
+  #releaseUnused(closed?: string): void {
     const { servers, paused } = this.#connector.list();
     if (!this.#isSignedIn || servers.length + paused.length > 0) return;
+    if (this.#connections().some(({ id }) => id !== closed)) return;
     const released = authStoreIn(this.env).ofUser(this.#person).releasePublisher(this.#person);
     this.ctx.waitUntil(released.catch(logUnexpected));
   }

@@ -193,6 +193,18 @@ describe("what ends the right to publish ends it", () => {
     expect((await connector.list()).servers).toEqual([]);
   });
 
+  test("the grant of a machine that publishes nothing, after another one's last server was ended", async ({
+    expect,
+  }) => {
+    const { person, laptop } = await newPublisher("Ann");
+    const { grant, tokens } = await person.connect({ path: "/mcp" });
+    const silent = await connect(tokens.access_token);
+    await env.CONNECTORS.getByName(person.id).end("files");
+    await within(laptop.ends(), "the end of the other one");
+    await person.shard.endGrant(person.id, grant);
+    expect(await within(silent.ends(), "the end")).toMatchObject({ code: 4002 });
+  });
+
   test("the grant of the command, and the list of other applications changes", async ({
     expect,
   }) => {
@@ -367,6 +379,20 @@ test("/admin says that publishing is on and how many people do, and asks none of
   expect(await count()).toBe(before + 1);
   await env.CONNECTORS.getByName(person.id).end("cellar");
   await until(async () => ((await count()) === before ? true : undefined), "one less");
+});
+
+test("a person publishes until the last machine is gone, and the last server", async ({
+  expect,
+}) => {
+  const { person, laptop, token } = await newPublisher("Ann");
+  const silent = await connect(token);
+  const publishes = async (): Promise<boolean> =>
+    (await person.shard.users.find(person.id))?.publishes === true;
+  await env.CONNECTORS.getByName(person.id).end("files");
+  await within(laptop.ends(), "the end of the other one");
+  expect(await publishes()).toBe(true);
+  silent.break();
+  await until(async () => ((await publishes()) ? undefined : true), "the end");
 });
 
 test("of people who publish nothing, nobody is asked anything", async ({ expect }) => {
