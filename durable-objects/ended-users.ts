@@ -31,11 +31,7 @@ export class EndedUsers extends Records {
   async end(user: string): Promise<void> {
     this.run(`INSERT OR IGNORE INTO ${this.#parts.table} (user) VALUES (?)`, [user]);
     this.#parts.retryBy(this.now() + RETRY_MS);
-    try {
-      await this.finish(user);
-    } catch (error) {
-      logUnexpected(error);
-    }
+    await this.#try(user);
   }
 
   /** Ends it if that is still to be done: it must not end what begins after it. */
@@ -46,9 +42,18 @@ export class EndedUsers extends Records {
     this.run(`DELETE FROM ${table} WHERE user = ?`, [user]);
   }
 
-  /** Tries all that are left. */
+  /** Tries all that are left. Those whom `finish` comes to while another one is waited for are done. */
   async retry(): Promise<void> {
     const left = this.rows<{ user: string }>(`SELECT user FROM ${this.#parts.table}`);
-    for (const { user } of left) await this.end(user);
+    if (left.length > 0) this.#parts.retryBy(this.now() + RETRY_MS);
+    for (const { user } of left) await this.#try(user);
+  }
+
+  async #try(user: string): Promise<void> {
+    try {
+      await this.finish(user);
+    } catch (error) {
+      logUnexpected(error);
+    }
   }
 }
