@@ -161,15 +161,16 @@ export class AuthShardObject extends DurableObject<Env> {
     this.#clock.fired();
     const parts: readonly { sweep?: () => void }[] = Object.values(this.#parts);
     for (const part of parts) part.sweep?.();
-    await this.#accounts.retry();
-    await this.#activity.retry();
-    await this.#publishers.retry();
+    const retried = [this.#accounts, this.#activity, this.#publishers];
+    await Promise.all(retried.map((each) => each.retry()));
   }
 
   async #endEverything(user: string): Promise<void> {
     this.#signOutEverywhere(user);
-    if (this.#parts.users.find(user)?.hasAccounts === true) await this.#accounts.end(user);
-    await this.#activity.end(user);
+    const ends = [this.#activity];
+    if (this.#parts.users.find(user)?.hasAccounts === true) ends.push(this.#accounts);
+    // All are written down before one is waited for: this object may be lost while another does not answer.
+    await Promise.all(ends.map((each) => each.end(user)));
   }
 
   #signOutEverywhere(user: string): void {

@@ -1,11 +1,13 @@
 /** Whoever disables a person, or revokes everything, ends what that person has connected at servers. */
 
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
+import { ActivityObject } from "../../durable-objects/activity-object.ts";
 import { VaultObject } from "../../durable-objects/vault-object.ts";
 import { shardName } from "../../src/auth/store/shards.ts";
+import { within } from "../integration/bounded.ts";
 import { restartShardOf } from "./restart-shard.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -75,4 +77,48 @@ describe("U63: a person's accounts", () => {
     const again = await shard.users.signedIn({ id, provider, issuer, subject });
     expect(again.hasAccounts).toBe(true);
   });
+});
+
+test("that a person's calls are to be forgotten is written down before their vault is waited for", async ({
+  expect,
+}) => {
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()];
+  vi.spyOn(VaultObject.prototype, "disconnectAll").mockImplementationOnce(() => {
+    asked.resolve();
+    return answer.promise;
+  });
+  vi.spyOn(ActivityObject.prototype, "forget").mockImplementationOnce(() => {
+    throw new Error("The object is gone");
+  });
+  const { person, shard } = await arrive();
+  const disabled = shard.setDisabled(person.id, true);
+  await within(asked.promise, "the question to the vault");
+  const object = env.AUTH.getByName(shardName("u", person.id));
+  const left = await runInDurableObject(object, (_, { storage }) => {
+    const query = "SELECT user FROM ended_activity_1 WHERE user = ?";
+    return storage.sql.exec(query, person.id).toArray();
+  });
+  expect(left).toEqual([{ user: person.id }]);
+  answer.reject(new Error("The object is gone"));
+  expect(await disabled).toBe(true);
+});
+
+test("one object that does not answer keeps no other one from being asked again", async ({
+  expect,
+}) => {
+  const gone = new Error("The object is gone");
+  const vault = watch().mockRejectedValueOnce(gone);
+  const forget = vi.spyOn(ActivityObject.prototype, "forget").mockImplementationOnce(() => {
+    throw gone;
+  });
+  const { person, shard } = await arrive();
+  await shard.setDisabled(person.id, true);
+  const [answer, forgotten] = [Promise.withResolvers<never>(), Promise.withResolvers<void>()];
+  vault.mockImplementationOnce(() => answer.promise);
+  forget.mockImplementationOnce(() => forgotten.resolve());
+  const alarm = runDurableObjectAlarm(env.AUTH.getByName(shardName("u", person.id)));
+  await within(forgotten.promise, "the calls to be forgotten");
+  answer.reject(gone);
+  await alarm;
+  expect(vault).toHaveBeenCalledTimes(2);
 });
