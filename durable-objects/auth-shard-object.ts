@@ -120,14 +120,15 @@ export class AuthShardObject extends DurableObject<Env> {
   }
 
   /** Called by the object of a person whose machine has connected. */
-  holdPublisher(person: string, [lease = "", ...tags]: readonly string[]): boolean {
+  holdPublisher(person: string, [lease = ""]: readonly string[]): boolean {
     const { users, grants, keys } = this.#parts;
-    this.#publishers.hold(person, [lease, ...tags]);
     const user = users.find(person);
     if (user === undefined || user.isDisabled) return false;
-    if (user.publishes !== true) users.change(person, { publishes: true });
     const isKey = keys.list(person).some(({ id }) => id === lease);
-    return isKey || grants.find(person, lease) !== undefined;
+    if (!isKey && grants.find(person, lease) === undefined) return false;
+    this.#publishers.hold(person, lease);
+    if (user.publishes !== true) users.change(person, { publishes: true });
+    return true;
   }
 
   releasePublisher(person: string): void {

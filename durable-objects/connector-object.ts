@@ -127,7 +127,7 @@ export class ConnectorObject extends DurableObject<Env> {
     return wasThere;
   }
 
-  /** Called by sign-in: a grant, a key or a person has ended, and with it what was published by it. */
+  /** Called by sign-in: a grant or a key has ended, and with it what was published by it. */
   leaseEnded(tag: string): void {
     for (const each of this.#connections(tag)) {
       this.#connector.revoked(each, "The access of this command has ended");

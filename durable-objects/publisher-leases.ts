@@ -12,12 +12,15 @@ const RETRY_MS = 10_000;
 
 interface PublisherLeasesOptions {
   readonly sql: Sql;
-  /** Tells the person's object that a tag has ended. */
+  /** Tells the person's object that a grant or key has ended. */
   readonly tell: (person: string, tag: string) => Promise<void>;
   /** Has `retry` called by a time. */
   readonly retryBy: (at: number) => void;
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
+
+/** The end of a person is that of all grants and keys that they have had until then. */
+const END = "UPDATE publisher_leases_1 SET has_ended = 1 WHERE tag = ? OR person = ? RETURNING tag";
 
 type Row = { tag: string; person: string };
 
@@ -34,10 +37,11 @@ export class PublisherLeases extends Records {
     this.#options = options;
   }
 
-  hold(person: string, tags: readonly string[]): void {
+  /** @param lease a grant or key of the person that is good now: none is ever good again after its end. */
+  hold(person: string, lease: string): void {
     const insert =
-      "INSERT OR REPLACE INTO publisher_leases_1 (tag, person, has_ended) VALUES (?, ?, 0)";
-    for (const tag of tags) this.run(insert, [tag, person]);
+      "INSERT OR IGNORE INTO publisher_leases_1 (tag, person, has_ended) VALUES (?, ?, 0)";
+    this.run(insert, [lease, person]);
   }
 
   release(person: string): void {
@@ -48,8 +52,7 @@ export class PublisherLeases extends Records {
   end(tags: readonly string[]): void {
     let found = 0;
     for (const tag of tags) {
-      const update = "UPDATE publisher_leases_1 SET has_ended = 1 WHERE tag = ? RETURNING tag";
-      found += this.count(update, [tag]);
+      found += this.count(END, [tag, tag]);
     }
     if (found > 0) this.#options.waitUntil(this.retry());
   }

@@ -1,8 +1,11 @@
 /** Publishing with sign-in: whose a server is, who never sees it, and what ends it. */
 
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
+import { ConnectorObject } from "../../durable-objects/connector-object.ts";
+import { shardName } from "../../src/auth/store/shards.ts";
 import { publishProtocols } from "../../src/protocol/publishing.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
 import { until, within } from "../integration/bounded.ts";
@@ -160,6 +163,11 @@ describe("to everybody else, a published server is a path that never was:", () =
   });
 });
 
+/** Sign-in does what it does later. */
+async function sweepShardOf({ id }: Person): Promise<void> {
+  await runDurableObjectAlarm(env.AUTH.getByName(shardName("u", id)));
+}
+
 describe("what ends the right to publish ends it", () => {
   const ends: readonly {
     readonly what: string;
@@ -223,6 +231,38 @@ describe("what ends the right to publish ends it", () => {
       async () => ((await listed(token)).includes("my-files__who") ? undefined : true),
       "the list without it",
     );
+  });
+});
+
+function gone(): never {
+  throw new Error("The object is gone");
+}
+
+describe("an end of which a person's object could not be told is told later", () => {
+  test("though a machine has dialled by the same key", async ({ expect }) => {
+    const { person, key, laptop } = await newPublisher("Ann");
+    const told = vi.spyOn(ConnectorObject.prototype, "leaseEnded").mockImplementationOnce(gone);
+    await person.shard.endKey(person.id, key);
+    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(1));
+    // A Worker that still believes the key.
+    expect(await person.shard.holdPublisher(person.id, [key, person.id])).toBe(false);
+    await sweepShardOf(person);
+    expect(await within(laptop.ends(), "the end")).toMatchObject({ code: 4002 });
+    told.mockRestore();
+  });
+
+  test("and a machine that has dialled since by another key stays", async ({ expect }) => {
+    const { person, laptop } = await newPublisher("Ann");
+    const told = vi.spyOn(ConnectorObject.prototype, "leaseEnded").mockImplementationOnce(gone);
+    await person.shard.revokeEverything(person.id);
+    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(1));
+    const { token } = await person.key({ path: "/mcp" });
+    const newer = await connect(token);
+    await sweepShardOf(person);
+    expect(await within(laptop.ends(), "the end")).toMatchObject({ code: 4002 });
+    await within(newer.publish("more", legacyServer({ tools: {} })), "a welcome");
+    expect(newer.closed).toBeUndefined();
+    told.mockRestore();
   });
 });
 
