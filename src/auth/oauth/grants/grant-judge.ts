@@ -180,12 +180,13 @@ export class GrantJudge {
     // answer leaves the note, and a refresh token that the provider may have replaced.
     users.change(id, { askedAt: this.#now() });
     const answer = await provider.recheck(upkeep, user);
-    // A user who has signed in again meanwhile has a newer refresh token, with which no provider
-    // was asked.
-    const isCurrent = users.find(id)?.upkeep === user.upkeep;
+    // Whoever has signed in again meanwhile was confirmed by that, and the answer is about the sign-in
+    // before it.
+    const isCurrent = (): boolean => users.find(id)?.upkeep === user.upkeep;
+    if (!isCurrent()) return;
     switch (answer.kind) {
       case "unavailable":
-        if (isCurrent) users.change(id, { askedAt: user.askedAt });
+        users.change(id, { askedAt: user.askedAt });
         throw unavailable(503);
       case "ended":
         if (answer.isTokenRefused === true && this.#isUnproven(user)) {
@@ -204,7 +205,7 @@ export class GrantJudge {
         }
         const renewed =
           answer.upkeep === undefined ? undefined : await seal(keys, purpose, answer.upkeep);
-        if (!isCurrent || users.find(id)?.upkeep !== user.upkeep) return;
+        if (!isCurrent()) return;
         users.change(id, {
           askedAt: undefined,
           provenAt: this.#now(),

@@ -139,20 +139,39 @@ describe("a refresh", () => {
     });
   });
 
-  test("leaves what a newer sign-in has brought", async ({ expect }) => {
-    await withJudge(async (fixture) => {
-      const { judge, users, ring, asked } = fixture;
-      const newer = await seal(ring, upkeepPurpose(USER.id), "newer");
-      const answer = Promise.withResolvers<Recheck>();
-      fixture.answer = answer.promise;
-      const judging = judge.judge(asking());
-      await expect.poll(() => asked).toHaveLength(1);
-      users.change(USER.id, { upkeep: newer });
-      answer.resolve({ kind: "alive", upkeep: "older" });
-      await judging;
-      expect(users.find(USER.id)?.upkeep).toBe(newer);
-    });
-  });
+  const OLDER: readonly Recheck[] = [
+    {
+      kind: "alive",
+      upkeep: "older",
+      identity: {
+        issuer: USER.issuer,
+        subject: USER.subject,
+        email: "older@idp.example",
+        isAdmin: false,
+      },
+    },
+    { kind: "ended", detail: "The older sign-in has ended." },
+    { kind: "unavailable" },
+  ];
+  test.for(OLDER)(
+    "leaves what a newer sign-in has brought, when the answer is $kind",
+    async (older, { expect }) => {
+      await withJudge(async (fixture) => {
+        const { judge, users, ring, asked, ended, audit } = fixture;
+        const newer = await seal(ring, upkeepPurpose(USER.id), "newer");
+        const answer = Promise.withResolvers<Recheck>();
+        fixture.answer = answer.promise;
+        const judging = judge.judge(asking());
+        await expect.poll(() => asked).toHaveLength(1);
+        users.signedIn({ ...USER, upkeep: newer });
+        const known = users.find(USER.id);
+        answer.resolve(older);
+        expect(await judging).toEqual({ accessTokenScope: ["mcp"] });
+        expect(users.find(USER.id)).toEqual(known);
+        expect([ended, audit.list(USER.id)]).toEqual([[], []]);
+      });
+    },
+  );
 
   test("keeps what the provider wants to be asked with the next time", async ({ expect }) => {
     await withJudge(async (fixture) => {
