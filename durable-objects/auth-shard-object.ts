@@ -59,6 +59,9 @@ export class AuthShardObject extends DurableObject<Env> {
     });
     this.#publishers = new PublisherLeases({
       sql,
+      isGood: (person, lease) =>
+        parts.keys.list(person).some(({ id }) => id === lease) ||
+        parts.grants.find(person, lease) !== undefined,
       tell: async (person, tag) => connectorAt(env, person).leaseEnded(tag),
       retryBy: (at) => this.#clock.noLaterThan(at),
       waitUntil: (work) => ctx.waitUntil(work),
@@ -121,12 +124,10 @@ export class AuthShardObject extends DurableObject<Env> {
 
   /** Called by the object of a person whose machine has connected. */
   holdPublisher(person: string, [lease = ""]: readonly string[]): boolean {
-    const { users, grants, keys } = this.#parts;
+    const { users } = this.#parts;
     const user = users.find(person);
     if (user === undefined || user.isDisabled) return false;
-    const isKey = keys.list(person).some(({ id }) => id === lease);
-    if (!isKey && grants.find(person, lease) === undefined) return false;
-    this.#publishers.hold(person, lease);
+    if (!this.#publishers.hold(person, lease)) return false;
     if (user.publishes !== true) users.change(person, { publishes: true });
     return true;
   }
@@ -160,7 +161,10 @@ export class AuthShardObject extends DurableObject<Env> {
    */
   override async alarm(): Promise<void> {
     this.#clock.fired();
-    const parts: readonly { sweep?: () => void }[] = Object.values(this.#parts);
+    const parts: readonly { sweep?: () => void }[] = [
+      ...Object.values(this.#parts),
+      this.#publishers,
+    ];
     for (const part of parts) part.sweep?.();
     const retried = [this.#accounts, this.#activity, this.#publishers];
     await Promise.all(retried.map((each) => each.retry()));

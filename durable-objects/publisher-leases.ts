@@ -12,15 +12,14 @@ const RETRY_MS = 10_000;
 
 interface PublisherLeasesOptions {
   readonly sql: Sql;
+  /** @returns whether a person has this grant or key now. */
+  readonly isGood: (person: string, lease: string) => boolean;
   /** Tells the person's object that a grant or key has ended. */
   readonly tell: (person: string, tag: string) => Promise<void>;
   /** Has `retry` called by a time. */
   readonly retryBy: (at: number) => void;
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
-
-/** The end of a person is that of all grants and keys that they have had until then. */
-const END = "UPDATE publisher_leases_1 SET has_ended = 1 WHERE tag = ? OR person = ? RETURNING tag";
 
 type Row = { tag: string; person: string };
 
@@ -37,11 +36,13 @@ export class PublisherLeases extends Records {
     this.#options = options;
   }
 
-  /** @param lease a grant or key of the person that is good now: none is ever good again after its end. */
-  hold(person: string, lease: string): void {
+  /** @returns `false` for a lease that has ended: none is ever good again after that. */
+  hold(person: string, lease: string): boolean {
+    if (!this.#options.isGood(person, lease)) return false;
     const insert =
       "INSERT OR IGNORE INTO publisher_leases_1 (tag, person, has_ended) VALUES (?, ?, 0)";
     this.run(insert, [lease, person]);
+    return true;
   }
 
   release(person: string): void {
@@ -52,9 +53,18 @@ export class PublisherLeases extends Records {
   end(tags: readonly string[]): void {
     let found = 0;
     for (const tag of tags) {
-      found += this.count(END, [tag, tag]);
+      found += this.#mark(tag);
     }
     if (found > 0) this.#options.waitUntil(this.retry());
+  }
+
+  /** Ends what is held by a grant or key that has expired; `retry` tells it. */
+  sweep(): void {
+    // An earlier version has held the person as well.
+    const held = "SELECT tag, person FROM publisher_leases_1 WHERE has_ended = 0 AND tag <> person";
+    for (const { tag, person } of this.rows<Row>(held)) {
+      if (!this.#options.isGood(person, tag)) this.#mark(tag);
+    }
   }
 
   /** Tells all that are left. */
@@ -69,5 +79,12 @@ export class PublisherLeases extends Records {
         logUnexpected(error);
       }
     }
+  }
+
+  /** @returns the number of rows: the end of a person is that of all grants and keys that they have had. */
+  #mark(tag: string): number {
+    const update =
+      "UPDATE publisher_leases_1 SET has_ended = 1 WHERE tag = ? OR person = ? RETURNING tag";
+    return this.count(update, [tag, tag]);
   }
 }

@@ -201,6 +201,21 @@ describe("what ends the right to publish ends it", () => {
     expect((await connector.list()).servers).toEqual([]);
   });
 
+  test("the time of the key, within an hour of use", async ({ expect }) => {
+    const person = await Person.signIn();
+    const expiresAt = Date.now() + 60_000;
+    const [{ token }, lasting] = [
+      await person.key({ path: "/mcp", expiresAt }),
+      await person.key({ path: "/mcp" }),
+    ];
+    const [laptop, other] = [await connect(token), await connect(lasting.token)];
+    vi.useFakeTimers({ toFake: ["Date"], now: expiresAt });
+    await sweepShardOf(person);
+    vi.useRealTimers();
+    expect(await within(laptop.ends(), "the end")).toMatchObject({ code: 4002 });
+    await within(other.publish("more", legacyServer({ tools: {} })), "a welcome");
+  });
+
   test("the grant of a machine that publishes nothing, after another one's last server was ended", async ({
     expect,
   }) => {
