@@ -156,9 +156,12 @@ export class BridgeObject extends DurableObject<Env> {
     return this.#config === undefined || isOff(this.#config, slug);
   }
 
-  /** True when the bridge was unused for as long as it is kept, and no client is waited for any more. */
+  /**
+   * True when the bridge was unused for as long as it is kept, and no client is waited for any more. While nobody can
+   * be asked whether its server was added, it is not: its session can be closed when that is known.
+   */
   #isOutlived({ usedAt }: StoredBridge): boolean {
-    if (this.#config === undefined) return false;
+    if (this.#config?.added === undefined) return false;
     const calls = new ParkedCalls(meteredSql(this.ctx.storage.sql));
     const ends = [usedAt + this.#keptMs, ...calls.all.map(({ due }) => due)];
     return Math.max(...ends) <= Date.now();
@@ -298,6 +301,8 @@ export class BridgeObject extends DurableObject<Env> {
     this.#parts = undefined;
     clearTimeout(this.#keeping);
     this.#keeping = null;
+    // A life that could not make the parts holds no account, and its vault is to be told nevertheless.
+    this.#hold();
     calls?.emptied();
     const emptied = this.#store.empty();
     // At once: the next bridge of this object holds its account after that.

@@ -1,18 +1,19 @@
 // Has an isolate of its own: its servers are those of this file.
 /** Where an account ends or is replaced, so does at once what was opened with it: sessions, streams and lists. */
 
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, inject, test } from "vitest";
 
 import { feedName } from "../../durable-objects/ports.ts";
+import { vaultNamed } from "../../durable-objects/vaults.ts";
 import { ownerName } from "../../src/accounts/owner-name.ts";
 import { writeKey } from "../../src/upstream/server-key.ts";
 import type { Hit } from "../support/vendor/script.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
 import { until } from "../integration/bounded.ts";
 import { modern, Session } from "../integration/client.ts";
-import { changeConfiguration } from "../integration/configuration.ts";
+import { beginWith, changeConfiguration } from "../integration/configuration.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import { objectOf } from "../integration/session-object.ts";
 import { ALPHA, connect, ownerOf, vaultOf } from "./connecting.ts";
@@ -118,6 +119,34 @@ describe("U61 an account that is disconnected", () => {
     await until(async () => ((await rowsOf(name)) === 0 ? true : undefined), "nothing to be left");
   });
 });
+
+test("a bridge that ends because its server has moved goes off the record of the vault", async ({
+  expect,
+}) => {
+  const alice = await connected();
+  const headers = as((await alice.key()).token);
+  await modern({ mcp: ALPHA }, "tools/call", { name: "whoami", arguments: {} }, { headers });
+  const [bridge] = await until(async () => {
+    const bridges = await bridgesOnRecord(alice);
+    return bridges.length > 0 ? bridges : undefined;
+  }, "the bridge to be on record");
+  const url = `${vendor.url}/moved`;
+  await beginWith({
+    MCP_SERVERS: JSON.stringify({ alpha: { url, auth: "oauth", era: "legacy" } }),
+  });
+  await runDurableObjectAlarm(env.BRIDGES.get(env.BRIDGES.idFromString(bridge ?? "")));
+  expect(await bridgesOnRecord(alice)).toEqual([]);
+});
+
+/** @returns the ids of the bridges that a person's vault tells when an account ends. */
+function bridgesOnRecord(person: Person): Promise<readonly string[]> {
+  return runInDurableObject(vaultNamed(env, ownerName(ownerOf(person))), (_instance, { storage }) =>
+    Array.from(
+      storage.sql.exec<{ object: string }>("SELECT object FROM holders_1 WHERE kind = 'bridge'"),
+      ({ object }) => object,
+    ),
+  );
+}
 
 /** @returns how much is stored of a feed. */
 function rowsOf(name: string): Promise<number> {

@@ -7,10 +7,12 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
+import type { BridgeObject } from "../../../durable-objects/bridge-object.ts";
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import { add, addedEntry, configureOnly, revisionOf, startAnewUnasked } from "../added-server.ts";
 import { event, RESULT, streamOf, Upstream } from "../upstream.ts";
-import { type AskedResult, BridgeClient, continueWith, holderOf } from "./bridge-client.ts";
+import { BridgeClient, continueWith, holderOf } from "./bridge-client.ts";
+import { bridgesOf } from "./bridge-listeners.ts";
 
 const ELICIT = { id: "s1", method: "elicitation/create", params: { message: "Sure?" } };
 const ACCEPT = { action: "accept", content: { ok: true } };
@@ -65,6 +67,23 @@ describe("a bridge whose object cannot ask at first what was added", () => {
     expect(await upstream.receivesAnswer("s1")).toMatchObject({ error: { code: -32603 } });
     await upstream.receives("notifications/cancelled");
   });
+
+  test("closes its session when it can ask, though it was unused for long enough before", async ({
+    expect,
+  }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    await add(upstream);
+    const { bridge } = await bridgesOf(() => new BridgeClient(upstream).call());
+    const { asked: wasAsked } = await startAnewUnasked();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(Date.now() + HOUR_MS);
+    await runDurableObjectAlarm(bridge);
+    expect(await isEmpty(bridge)).toBe(false);
+    wasAsked();
+    await runDurableObjectAlarm(bridge);
+    await upstream.receives("DELETE");
+    expect(await isEmpty(bridge)).toBe(true);
+  });
 });
 
 test("a bridge whose server is switched off stays for as long as it would be kept, and wakes no more then", async ({
@@ -76,17 +95,17 @@ test("a bridge whose server is switched off stays for as long as it would be kep
   await serverStoreIn(env).putServer(paused, await revisionOf(upstream));
   const holder = holderOf(asked);
   await runDurableObjectAlarm(holder);
-  expect(await isEmpty(asked)).toBe(false);
+  expect(await isEmpty(holder)).toBe(false);
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(Date.now() + HOUR_MS);
   await runDurableObjectAlarm(holder);
-  expect(await isEmpty(asked)).toBe(true);
+  expect(await isEmpty(holder)).toBe(true);
 });
 
 /** True when the holder has stored nothing, and is not woken. */
-function isEmpty(asked: AskedResult): Promise<boolean> {
+function isEmpty(holder: DurableObjectStub<BridgeObject>): Promise<boolean> {
   return runInDurableObject(
-    holderOf(asked),
+    holder,
     async (_instance, { storage }) =>
       [...storage.kv.list()].length === 0 && (await storage.getAlarm()) === null,
   );
