@@ -28,6 +28,8 @@ export interface ParkedCall {
   readonly isAnswered: boolean;
   /** The server's session in which the call runs. */
   readonly sessionId?: string;
+  /** The client that sent those answers has been given time once more (`postpone`). */
+  readonly isPostponed?: true;
   /** Its stream can be resumed after a restart of the holder. */
   readonly isResumable: boolean;
   readonly isOver: boolean;
@@ -125,16 +127,21 @@ export class ParkedCalls {
 
   /** Stores the answers to the last round, before they are sent to the server. */
   answer(exchange: string, given: RoundAnswers, due: number): void {
-    const known = this.#known.get(exchange);
-    if (known === undefined) return;
+    const before = this.#known.get(exchange);
+    if (before === undefined) return;
+    const { isPostponed: _, ...known } = before;
     this.#write(known.id, ANSWERS, JSON.stringify(given));
     this.#save({ ...known, isAnswered: true, due });
   }
 
-  /** Sets the time until which the client is waited for. */
+  /**
+   * Sets a later time until which the client is waited for, once after each of its answers: if each life of the holder
+   * set it, a client that does not come back would be waited for in all of them.
+   */
   postpone(exchange: string, due: number): void {
     const known = this.#known.get(exchange);
-    if (known !== undefined) this.#save({ ...known, due });
+    if (known === undefined || known.isPostponed === true) return;
+    this.#save({ ...known, due, isPostponed: true });
   }
 
   /** Stores the reply of a call. */

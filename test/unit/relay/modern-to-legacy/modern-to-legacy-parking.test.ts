@@ -381,6 +381,36 @@ describe("a client that never comes back", () => {
       w.server.end();
       expect(await turn).toEqual({ kind: "over", reply: DONE });
     }));
+
+  test("once: its call ends in time, however often the memory goes", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      void w.back(exchange, 1, { r1: accept() });
+      w.restart();
+      w.fixture.clock.now += PARKED_MS;
+      w.restart();
+      w.parking.wake();
+      await pass(0);
+      expect(w.sent).toMatchObject([
+        [RESUMABLE, { error: { code: -32603 } }],
+        ["forsake", RESUMABLE],
+      ]);
+      expect(w.parking.dueAt).toBe(Infinity);
+    }));
+
+  test("and once more after it was there again", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      for (let n = 0; n < 2; n++) {
+        void w.back(exchange, 1, { r1: accept() });
+        w.fixture.clock.now += 10 * PARKED_MS;
+        w.restart();
+        w.parking.wake();
+      }
+      const turn = w.back(exchange, 1, { r1: accept() });
+      w.server.end();
+      expect(await turn).toEqual({ kind: "over", reply: DONE });
+    }));
 });
 
 test("a call that runs in a session before the present one is not taken up after a restart", async ({
