@@ -72,8 +72,16 @@ export interface Recipient {
   ): Promise<Reply>;
 }
 
-/** Gives each message the token that resumes its exchange after it. */
-export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient {
+/** A recipient that also learns where its stream can be resumed before it has carried a message. */
+export interface PrimedRecipient extends Recipient {
+  primed(origin: MessageOrigin): void;
+}
+
+/**
+ * Gives each message the token that resumes its exchange after it. A message of another stream has no place in that of
+ * the exchange, and gets the last one that there was.
+ */
+export function withResumeTokens(peer: Peer, base: ResumePoint = {}): PrimedRecipient {
   let place: Pick<ResumePoint, "lastEventId" | "session"> = {};
   const tokenOf = ({ ask, ...origin }: MessageOrigin): string | undefined => {
     if (origin.lastEventId !== undefined) place = origin;
@@ -84,5 +92,6 @@ export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient 
     notify: (notice, origin) => peer.notify(notice, tokenOf(origin)),
     ask: (request, withdrawn, origin, delivered) =>
       peer.ask(request, withdrawn, tokenOf(origin), delivered),
+    primed: (origin) => peer.primed?.(tokenOf(origin)),
   };
 }

@@ -18,7 +18,7 @@ import type { UpstreamTarget } from "../target.ts";
 import { traced } from "../traced.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Addressed, Exchanges } from "./exchanges.ts";
-import { type Recipient, withResumeTokens, writeResumeToken } from "./resume-token.ts";
+import { type Recipient, withResumeTokens } from "./resume-token.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
 /**
@@ -104,8 +104,8 @@ async function followToEnd(
       goOn();
     }
   };
-  const base = { ...resumePoint, session: wire.sessionMark };
-  const tokenPeer = withResumeTokens(peer, base);
+  const session = wire.sessionMark;
+  const tokenPeer = withResumeTokens(peer, { ...resumePoint, session });
   const recipient: Recipient = {
     notify: async (notice, origin) => {
       deadline.rewind();
@@ -129,7 +129,7 @@ async function followToEnd(
     isSettled: exchange.isSettled,
     sent: () => (isSent = true),
     primed: (lastEventId) =>
-      peer.primed?.(writeResumeToken(lastEventId === undefined ? base : { ...base, lastEventId })),
+      tokenPeer.primed({ ...(lastEventId === undefined ? {} : { lastEventId }), session }),
     released: () => peer.released?.(),
   };
   const wired = start(receiver, ended).then(() => {

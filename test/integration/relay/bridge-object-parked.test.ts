@@ -136,18 +136,25 @@ describe("while its holder is lost, a parked call", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is resumed on its own stream, whatever stream its question came on", async ({ expect }) => {
-    const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
-    const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
-    const sent = client.send("tools/call", { name: "work", arguments: {} });
-    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
-    await upstream.send(ELICIT, "g-1");
-    const asked = askedIn(await sent.answered);
-    await lose();
-    await continueWith(upstream, ANSWER);
-    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
-    expect((await upstream.sent("GET")).at(-1)?.headers["last-event-id"]).toBe("e-1");
-  });
+  test.for([
+    [event(progress(1), { id: "e-1" })],
+    // The stream was primed, and its messages have no ids.
+    ["id: e-1\ndata:\n\n", event(progress(1))],
+  ])(
+    "is resumed on its own stream, whatever stream its question came on: %j",
+    async (pieces, { expect }) => {
+      const upstream = await calling(...pieces, NEVER);
+      const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
+      const sent = client.send("tools/call", { name: "work", arguments: {} });
+      await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
+      await upstream.send(ELICIT, "g-1");
+      const asked = askedIn(await sent.answered);
+      await lose();
+      await continueWith(upstream, ANSWER);
+      expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+      expect((await upstream.sent("GET")).at(-1)?.headers["last-event-id"]).toBe("e-1");
+    },
+  );
 
   test("without event ids ends in one error, and is cancelled at its server", async ({
     expect,

@@ -57,6 +57,7 @@ function taking(base?: ResumePoint): {
         take(resumeToken);
         return Promise.resolve({ result: {} });
       },
+      primed: take,
     },
     base,
   );
@@ -82,6 +83,16 @@ describe("the resume tokens of an exchange's messages", () => {
       { ...base, lastEventId: "e-1", ask: 5 },
       { ...base, lastEventId: "e-2" },
     ]);
+  });
+
+  test("lead to where the stream was primed, also those of messages on another stream", async ({
+    expect,
+  }) => {
+    const { recipient, taken } = taking({ request: "r-1", session: "s" });
+    recipient.primed({ lastEventId: "e-0", session: "s" });
+    await recipient.ask(NOTICE, new AbortController().signal, { ask: 5, session: "s" });
+    const place = { request: "r-1", session: "s", lastEventId: "e-0" };
+    expect(taken).toEqual([place, { ...place, ask: 5 }]);
   });
 
   test("begin where the exchange was resumed", async ({ expect }) => {
