@@ -218,13 +218,13 @@ export class BridgeService {
       after,
       resume:
         (resumeToken): BridgedCallOptions["run"] =>
-        (peer, signal) =>
+        (peer, signal, asked) =>
           this.#run(exchange, signal, (upstreamSession) =>
             upstreamSession.withLogLevel(logLevel, async () =>
               this.#tasks.finish(
                 upstreamSession,
                 { peer, signal },
-                await upstreamSession.resume(resumeToken, peer, signal),
+                await upstreamSession.resume(resumeToken, peer, signal, asked),
               ),
             ),
           ),

@@ -9,7 +9,7 @@
 
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { type Downstream, noticeFor } from "./downstream.ts";
 import { lackingForQuestion, OpenQuestions, type Questions } from "./open-questions.ts";
@@ -42,15 +42,17 @@ interface EarlierLife {
   readonly last: Pick<Parked, "questionTokens" | "resumeToken" | "asked">;
   /** The answers to the last round, if its client has answered. */
   readonly given: RoundAnswers;
-  /** RoundAnswers a question that was asked before the restart. */
-  readonly answer: (resumeToken: string, reply: Reply) => void;
 }
 
 export interface BridgedCallOptions {
   /** Of the server, for error messages. */
   readonly slug: string;
-  /** Runs or resumes the request at the server. Rejects with the reason of the signal alone. */
-  readonly run: (peer: Peer, signal: AbortSignal) => Promise<Reply>;
+  /**
+   * Runs or resumes the request at the server. Rejects with the reason of the signal alone.
+   *
+   * @param asked the questions of the last round before a restart, to be answered at the server.
+   */
+  readonly run: (peer: Peer, signal: AbortSignal, asked: readonly OpenQuestion[]) => Promise<Reply>;
   /** Questions that come within this time are put in one round, in milliseconds. */
   readonly gatherMs: number;
   /** The size of all questions of this call together, as JSON. */
@@ -62,6 +64,8 @@ export interface BridgedCallOptions {
 /** In one call. A server that asks more is taken not to end by itself. */
 const MAX_QUESTIONS = 100;
 const MAX_ROUNDS = 100;
+/** For a question that nobody needs an answer to any more. */
+const GONE = errorReply(ErrorCode.InternalError, "The request that this belongs to is over");
 
 export class BridgedCall {
   readonly #options: BridgedCallOptions;
@@ -83,10 +87,12 @@ export class BridgedCall {
   #held: (() => void)[] = [];
   #isOver = false;
   #ran: Promise<void> | undefined;
+  /** The questions of the last round before a restart, those with an answer included. */
+  readonly #recalled: readonly OpenQuestion[];
 
   constructor(options: BridgedCallOptions) {
     this.#options = options;
-    if (options.before !== undefined) this.#recall(options.before);
+    this.#recalled = options.before === undefined ? [] : this.#recall(options.before);
   }
 
   /** The client has been asked and has not answered yet, so no request waits for the call. */
@@ -109,13 +115,6 @@ export class BridgedCall {
   /** Resumes a call that was parked before a restart, for a client that is about to `answer`. */
   revive(): void {
     this.#run();
-    const { given = {}, last, answer } = this.#options.before ?? {};
-    // The server may have received these answers. It matches answers by their ids, and ignores one
-    // that it already has.
-    for (const [key, result] of Object.entries(given)) {
-      const resumeToken = last?.questionTokens[key];
-      if (resumeToken !== undefined) answer?.(resumeToken, { result });
-    }
   }
 
   /** Takes the answers to a round, once. @param responses by the keys of the questions. */
@@ -165,7 +164,7 @@ export class BridgedCall {
     setTimeout(() => this.#cancel.abort(why), 0);
   }
 
-  #recall({ rounds, last, given, answer }: EarlierLife): void {
+  #recall({ rounds, last, given }: EarlierLife): readonly OpenQuestion[] {
     for (const [index, questions] of rounds.entries()) {
       this.#results.set(index, Promise.resolve({ kind: "asked", round: index + 1, questions }));
       this.#shown = questions;
@@ -173,11 +172,34 @@ export class BridgedCall {
     this.#round = rounds.length;
     this.#asked = last.asked;
     this.#resumeToken = last.resumeToken;
+    const asked: OpenQuestion[] = [];
     for (const [key, call] of Object.entries(this.#shown)) {
       const resumeToken = last.questionTokens[key];
-      if (resumeToken === undefined || Object.hasOwn(given, key)) continue;
-      this.#open.add(key, { call, resumeToken, settle: (reply) => answer(resumeToken, reply) });
+      if (resumeToken === undefined) continue;
+      const result = given[key];
+      // The server may have received this answer. It matches answers by their ids, and ignores one
+      // that it already has.
+      const wait =
+        result === undefined
+          ? this.#awaiting(key, call, resumeToken)
+          : (): Promise<Reply> => Promise.resolve({ result });
+      asked.push({ resumeToken, wait });
     }
+    return asked;
+  }
+
+  /** Adds an open question. @returns what waits for its answer, and closes it when the server withdraws it. */
+  #awaiting(
+    key: string,
+    call: Call,
+    resumeToken: string | undefined,
+  ): (withdrawn: AbortSignal) => Promise<Reply> {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.#open.add(key, { call, resumeToken, settle: resolve });
+    return (withdrawn) => {
+      withdrawn.addEventListener("abort", () => this.#open.settle(key, GONE), { once: true });
+      return promise;
+    };
   }
 
   #run(): void {
@@ -204,7 +226,7 @@ export class BridgedCall {
         this.#resumeToken = resumeToken ?? this.#resumeToken;
       },
     };
-    this.#ran = this.#options.run(peer, this.#cancel.signal).then(
+    this.#ran = this.#options.run(peer, this.#cancel.signal, this.#recalled).then(
       (reply) => this.#end(reply),
       () => undefined, // the call was stopped, and has its reply already
     );
@@ -222,19 +244,13 @@ export class BridgedCall {
     if (this.#asked === MAX_QUESTIONS) {
       this.#giveUp(`asked more than ${MAX_QUESTIONS} questions in one request, and was stopped`);
     }
-    const gone = errorReply(ErrorCode.InternalError, "The request that this belongs to is over");
-    if (this.#isOver) return Promise.resolve(gone);
-    const key = `r${++this.#asked}`;
-    const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#open.add(key, { call, resumeToken, settle: resolve });
+    if (this.#isOver) return Promise.resolve(GONE);
+    const wait = this.#awaiting(`r${++this.#asked}`, call, resumeToken);
     const { maxQuestionBytes } = this.#options;
     if (this.#open.bytes > maxQuestionBytes) {
       this.#giveUp(`asked more than ${maxQuestionBytes} bytes in one request, and was stopped`);
-      return promise;
-    }
-    withdrawn.addEventListener("abort", () => this.#open.settle(key, gone), { once: true });
-    this.#gather();
-    return promise;
+    } else this.#gather();
+    return wait(withdrawn);
   }
 
   #gather(): void {

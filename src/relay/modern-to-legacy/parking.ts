@@ -199,7 +199,7 @@ export class Parking {
 
   /** @returns `undefined` when the call cannot be resumed any more. */
   #revive(known: ParkedCall, { exchange, resume, after }: ClientReturn): BridgedCall | undefined {
-    const { calls, upstreamSession } = this.#options;
+    const { calls } = this.#options;
     const rounds = calls.rounds(exchange);
     const last = rounds.at(-1);
     // The server may have forgotten the session since.
@@ -213,9 +213,6 @@ export class Parking {
         rounds: rounds.map(({ questions }) => questions),
         last,
         given: calls.answers(exchange),
-        answer: (resumeToken, reply) => {
-          if (this.#isKnown(known)) void upstreamSession.answer(resumeToken, reply);
-        },
       },
     });
     call.revive();

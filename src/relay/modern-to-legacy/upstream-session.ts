@@ -7,7 +7,13 @@
 import { Reconciler } from "../../lib/reconciler.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
-import { type Call, forwardingTo, nullPeer, type Peer } from "../../protocol/exchange.ts";
+import {
+  type Call,
+  forwardingTo,
+  nullPeer,
+  type OpenQuestion,
+  type Peer,
+} from "../../protocol/exchange.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { modernClientToLegacyServer } from "../../protocol/revisions/translate-capabilities.ts";
@@ -239,10 +245,15 @@ export class UpstreamSession {
     await this.#level.agree(handshake.capabilities);
   }
 
-  /** Resumes a request from before a restart. @throws as `request` does. */
-  async resume(resumeToken: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  /** Resumes a request from before a restart, and answers its questions. @throws as `request` does. */
+  async resume(
+    resumeToken: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked: readonly OpenQuestion[],
+  ): Promise<Reply> {
     return this.#running(undefined, () =>
-      this.#connection.resume(resumeToken, this.#withUpdates(peer), signal),
+      this.#connection.resume(resumeToken, this.#withUpdates(peer), signal, asked),
     );
   }
 

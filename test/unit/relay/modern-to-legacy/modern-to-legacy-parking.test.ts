@@ -6,6 +6,7 @@ import { ParkedCalls } from "../../../../src/relay/modern-to-legacy/parked-calls
 import { Parking } from "../../../../src/relay/modern-to-legacy/parking.ts";
 import type { RoundResult } from "../../../../src/relay/modern-to-legacy/bridged-call.ts";
 import { readResumeToken } from "../../../../src/upstream/legacy/resume-token.ts";
+import type { OpenQuestion } from "../../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { accept, AskingServer, DONE, form, pass, Visitor } from "./bridged-call-world.ts";
 import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
@@ -25,6 +26,8 @@ class World {
   server = new AskingServer();
   maxParked = 10;
   parking: Parking;
+  /** Aborted when the server has forgotten the session. */
+  #withdrawn = new AbortController();
   readonly #lane = {
     sessionId: "s",
     isOfSession: (resumeToken: string | undefined): boolean => {
@@ -49,6 +52,8 @@ class World {
   /** The server has forgotten the session, and there is another. */
   forget(): void {
     this.#lane.sessionId = "another";
+    this.#withdrawn.abort();
+    this.#withdrawn = new AbortController();
   }
 
   /** The memory is lost; the rows are not. */
@@ -90,9 +95,19 @@ class World {
       ...{ exchange, round, responses, downstream: visitor },
       resume: (resumeToken) => {
         this.resumed.push(resumeToken);
-        return this.server.run;
+        return (peer, signal, asked) => {
+          for (const question of asked) void this.#answered(question);
+          return this.server.run(peer, signal, asked);
+        };
       },
     }).result;
+  }
+
+  /** Sends the answer to a question from before a restart, as the exchange of a resumed call does. */
+  async #answered({ resumeToken, wait }: OpenQuestion): Promise<void> {
+    const { signal } = this.#withdrawn;
+    const reply = await wait(signal, Promise.resolve());
+    if (!signal.aborted) this.sent.push([resumeToken, reply]);
   }
 }
 
@@ -141,6 +156,7 @@ describe("after the memory was lost, a parked call", () => {
       w.restart();
       const turn = w.back(exchange, 1, { r1: accept({ n: 1 }) });
       expect(w.resumed).toEqual([RESUMABLE]);
+      await pass(0);
       expect(w.sent).toEqual([[RESUMABLE, { result: accept({ n: 1 }) }]]);
       w.server.end();
       expect(await turn).toEqual({ kind: "over", reply: DONE });

@@ -1,0 +1,167 @@
+/** A call that its server has asked about, and that goes on in the next life of its holder, until it is over. */
+
+import { afterEach, beforeEach, test, vi } from "vitest";
+
+import type { BridgeOutcome } from "../../../../src/relay/modern-to-legacy/bridge.ts";
+import { BridgeService } from "../../../../src/relay/modern-to-legacy/bridge-service.ts";
+import { readBridgeState } from "../../../../src/relay/modern-to-legacy/bridge-state.ts";
+import { ParkedCalls } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
+import type { SavedUpstreamSession } from "../../../../src/relay/modern-to-legacy/upstream-session.ts";
+import { UpstreamSessions } from "../../../../src/relay/modern-to-legacy/upstream-sessions.ts";
+import { defaultLimits } from "../../../../src/policy/limits.ts";
+import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
+import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
+import { bytesOf, fakeTarget, json, type Seen } from "../../upstream/fake-target.ts";
+import { EVENTS, handshake } from "../../upstream/legacy/legacy-servers.ts";
+import { accept, ALL, DONE, form, pass } from "./bridged-call-world.ts";
+
+const TIMEOUT_MS = 1000;
+const CALL = { method: "tools/call", params: { name: "work" } };
+
+/** A server that puts two questions in a call, and the lives of a bridge to it over the same rows. */
+class World {
+  /** The messages that the server was sent beside the call, in order: methods, and the ids of answered questions. */
+  readonly sent: unknown[] = [];
+  readonly #fixture: SqlFixture;
+  readonly #target = fakeTarget((seen) => this.#serve(seen), {
+    ...{ transport: "streamable-http", timeoutMs: TIMEOUT_MS },
+  });
+  #saved: SavedUpstreamSession = {};
+  #service: BridgeService;
+  #exchange = "";
+  #callId: unknown;
+  #resumed: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(fixture: SqlFixture) {
+    this.#fixture = fixture;
+    this.#service = this.#live();
+  }
+
+  /** The memory is lost, with all that waited for a time. */
+  restart(): void {
+    vi.clearAllTimers();
+    this.#service = this.#live();
+  }
+
+  /** Calls, and is asked. */
+  async asked(): Promise<void> {
+    const outcome = this.#service.take("call", { kind: "call", digest: "d", call: CALL }, ALL);
+    await pass();
+    const state = readBridgeState(resultOf(await outcome)?.["requestState"]);
+    if (state?.kind !== "parked") throw new Error("Not asked");
+    this.#exchange = state.exchange;
+  }
+
+  /** Comes back with answers. @returns the result. */
+  async back(round: number, responses: JsonObject): Promise<JsonObject | undefined> {
+    const outcome = this.#service.take(
+      crypto.randomUUID(),
+      {
+        ...{ kind: "answer", method: CALL.method, digest: "d", object: "o" },
+        ...{ exchange: this.#exchange, round, responses },
+      },
+      ALL,
+    );
+    await pass();
+    return resultOf(await outcome);
+  }
+
+  /** Sends on the resumed stream of the call. */
+  say(message: object): void {
+    this.#resumed?.enqueue(eventOf(message));
+  }
+
+  end(): void {
+    this.say({ id: this.#callId, ...DONE });
+  }
+
+  #live(): BridgeService {
+    const { sql, clock } = this.#fixture;
+    const upstreamSessions = new UpstreamSessions({
+      target: this.#target,
+      client: { capabilities: ALL, clientInfo: { name: "c", version: "1" } },
+      saved: this.#saved,
+      save: (change) => (this.#saved = { ...this.#saved, ...change }),
+      ...{ quietMs: 1000, onUpdated: () => undefined },
+      listenedUris: () => new Set<string>(),
+    });
+    return new BridgeService({
+      ...{ slug: "fake", object: "o", upstreamSessions, calls: new ParkedCalls(sql) },
+      ...{ limits: defaultLimits(), now: () => clock.now },
+      ...{ onChange: () => undefined, synced: () => Promise.resolve() },
+    });
+  }
+
+  #serve({ method, headers, body }: Seen): Response {
+    const { id, method: called } = body;
+    if (called === "initialize") {
+      const session = { "Mcp-Session-Id": "session-1" };
+      return json({ jsonrpc: "2.0", id, result: handshake }, { headers: session });
+    }
+    if (called === "tools/call") {
+      this.#callId = id;
+      const questions = [7, 8].map((id) => eventOf({ id, ...form(`${id}`) }, `e-${id}`));
+      return streamOf((stream) => {
+        for (const question of questions) stream.enqueue(question);
+      });
+    }
+    if (method === "GET" && headers.has("last-event-id")) {
+      return streamOf((stream) => (this.#resumed = stream));
+    }
+    if (method === "POST") this.sent.push(called ?? id);
+    return new Response(null, { status: method === "POST" ? 202 : 405 });
+  }
+}
+
+function resultOf(outcome: BridgeOutcome): JsonObject | undefined {
+  if (outcome.kind !== "reply" || !("result" in outcome.reply)) {
+    throw new Error(`No result: ${JSON.stringify(outcome)}`);
+  }
+  return outcome.reply.result;
+}
+
+function eventOf(message: object, id?: string): Uint8Array {
+  const text = `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
+  return bytesOf(id === undefined ? text : `id: ${id}\n${text}`);
+}
+
+function streamOf(
+  start: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+): Response {
+  return new Response(new ReadableStream<Uint8Array>({ start }), { headers: EVENTS });
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const world = (act: (world: World) => Promise<void>): Promise<void> =>
+  withSql((fixture) => act(new World(fixture)));
+
+test("the time that a client takes for a question of before does not count as the server's", async ({
+  expect,
+}) =>
+  world(async (w) => {
+    await w.asked();
+    w.restart();
+    expect(await w.back(1, { r1: accept() })).toMatchObject({ inputRequests: { r2: form("8") } });
+    await pass(10 * TIMEOUT_MS);
+    const last = w.back(2, { r2: accept() });
+    w.end();
+    expect(await last).toMatchObject({ resultType: "complete" });
+    expect(w.sent).toEqual(["notifications/initialized", 7, 8]);
+  }));
+
+test("a question of before that the server withdraws is not answered any more", async ({
+  expect,
+}) =>
+  world(async (w) => {
+    await w.asked();
+    w.restart();
+    await w.back(1, { r1: accept() });
+    w.say({ method: "notifications/cancelled", params: { requestId: 8 } });
+    await pass(0);
+    const last = w.back(2, { r2: accept() });
+    w.end();
+    expect(await last).toMatchObject({ resultType: "complete" });
+    expect(w.sent).toEqual(["notifications/initialized", 7]);
+  }));
