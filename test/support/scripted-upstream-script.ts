@@ -44,8 +44,8 @@ export interface Script {
   /** How a legacy server meets a session that it does not know. */
   readonly unknownSession?: { readonly status: number; readonly code: number };
   /**
-   * By JSON-RPC method, or by `GET`, `DELETE` and `response` (a client's answer). Taken in order;
-   * what comes after the last is met as the server would.
+   * By JSON-RPC method, or by `GET`, `DELETE` and `response` (a client's answer), and before `GET` by `resume`
+   * for a GET with an event id. Taken in order; what comes after the last is met as the server would.
    */
   readonly reactions?: Readonly<Record<string, readonly Reaction[]>>;
 }

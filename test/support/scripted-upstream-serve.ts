@@ -33,7 +33,9 @@ export async function serveScript(
   });
 
   const kind = kindOf(record);
-  const scripted = world.nextReaction(kind);
+  const isResuming = record.headers["last-event-id"] !== undefined;
+  const scripted =
+    (isResuming ? world.nextReaction("resume") : undefined) ?? world.nextReaction(kind);
   const isSink = world.script.server === "sse" && path === "message";
   if (isSink && scripted !== undefined && (scripted.status ?? 200) < 300) {
     // What a POST of HTTP+SSE brings comes on the stream.

@@ -166,15 +166,19 @@ export class UpstreamSession {
   /** @throws UpstreamError when no answer is available; the reason of the signal. */
   async request({ call, logLevel, peer, signal }: SessionRequest): Promise<Reply> {
     return this.#running(logLevel, async () => {
-      const { handshake, transport } = await this.#connection.ready();
-      const needsStream = this.#canBeAsked || logLevel !== undefined;
-      // Over HTTP+SSE the one stream is always open.
-      if (needsStream && transport !== "sse") await this.#listener.listen();
+      const { handshake } = await this.#connection.ready();
+      if (this.#canBeAsked || logLevel !== undefined) await this.#listen();
       await this.#level.agree(handshake.capabilities);
       if (call.method === "tools/call") await this.#prepare();
       signal.throwIfAborted();
       return this.#connection.request(call, this.#withUpdates(peer), signal);
     });
+  }
+
+  /** Opens the standalone stream. Over HTTP+SSE the one stream is always open. */
+  async #listen(): Promise<void> {
+    const { transport } = await this.#connection.ready();
+    if (transport !== "sse") await this.#listener.listen();
   }
 
   /** Subscribes before a tool call, whose updates may come in this session alone, while it runs. */
@@ -203,8 +207,8 @@ export class UpstreamSession {
     if (!this.#isCalled) return;
     if (this.#listenedUris().size > 0) {
       try {
-        const { transport } = await this.#connection.ready();
-        if (this.hasListeners && transport !== "sse") await this.#listener.listen();
+        await this.#connection.ready();
+        if (this.hasListeners) await this.#listen();
       } catch {
         return; // the next call reports the failure
       }
@@ -252,9 +256,11 @@ export class UpstreamSession {
     signal: AbortSignal,
     asked: readonly OpenQuestion[],
   ): Promise<Reply> {
-    return this.#running(undefined, () =>
-      this.#connection.resume(resumeToken, this.#withUpdates(peer), signal, asked),
-    );
+    return this.#running(undefined, async () => {
+      // The server has asked about this request, and may go on on the stream that was lost.
+      await this.#listen();
+      return this.#connection.resume(resumeToken, this.#withUpdates(peer), signal, asked);
+    });
   }
 
   /** True unless the token is of another session than the server has now. */

@@ -88,6 +88,11 @@ export class HttpSseWire implements Wire {
     else if (this.#wasOpen) onLost();
   }
 
+  /** The stream is open for as long as there is a session. */
+  get opening(): undefined {
+    return undefined;
+  }
+
   unlisten(): void {
     // The stream carries answers too; it stays as long as the session does.
     this.#onLost = undefined;

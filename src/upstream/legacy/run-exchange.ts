@@ -119,7 +119,12 @@ async function followToEnd(
   for (const { resumeToken, wait } of asked) {
     const question = {
       resumeToken,
-      wait: (...until: Parameters<typeof wait>) => withoutDeadline(wait(...until)),
+      wait: async (...until: Parameters<typeof wait>): Promise<Reply> => {
+        const reply = await withoutDeadline(wait(...until));
+        // The server goes on with the answer, and may ask next on the standalone stream, which `request` waits for.
+        await wire.opening;
+        return reply;
+      },
     };
     exchanges.resumeAsk(question, recipient, wire);
   }

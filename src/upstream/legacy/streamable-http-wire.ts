@@ -130,6 +130,10 @@ export class StreamableHttpWire implements Wire {
     this.#standalone.listen(listener, lastEventId);
   }
 
+  get opening(): Promise<void> | undefined {
+    return this.#standalone.opening;
+  }
+
   unlisten(): void {
     this.#standalone.unlisten();
   }

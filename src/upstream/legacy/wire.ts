@@ -102,12 +102,14 @@ export interface Wire {
 
   /**
    * Opens the standalone stream and delivers its messages until the wire is closed. Calling it again
-   * is harmless. Messages sent after this wait for it, because a server sends the messages that a
-   * request causes only to streams that are open by then.
+   * is harmless. Requests and notifications sent after this wait for it, because a server sends the messages
+   * that a request causes only to streams that are open by then.
    *
    * @param lastEventId the last received event of the stream, if the server gives ids.
    */
   listen(listener: StandaloneStreamListener, lastEventId?: string): void;
+  /** Resolves when the server has answered the request for the standalone stream; `undefined` while none is under way. */
+  readonly opening: Promise<void> | undefined;
   /** Stops what `listen` started; the session stays. */
   unlisten(): void;
 

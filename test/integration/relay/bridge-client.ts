@@ -132,16 +132,22 @@ export function askedIn({ result, error }: Answered): AskedResult {
   return result as unknown as AskedResult;
 }
 
-/** What the upstream says when the stream of its one call is taken up. */
+/** What the upstream says when the stream of its one call is taken up; a gate holds the rest back. */
 export async function continueWith(
   upstream: Upstream,
-  ...messages: readonly Json[]
+  ...messages: readonly (Json | { readonly gate: string })[]
 ): Promise<void> {
   const [call] = await upstream.sent("tools/call");
   const pieces = messages.map((message, n) =>
-    event(message, { id: `r-${n}` }).replaceAll('"{{id}}"', JSON.stringify(call?.body?.id)),
+    isGate(message)
+      ? message
+      : event(message, { id: `r-${n}` }).replaceAll('"{{id}}"', JSON.stringify(call?.body?.id)),
   );
-  await upstream.script({ server: "legacy", reactions: { GET: [streamOf(...pieces)] } });
+  await upstream.script({ server: "legacy", reactions: { resume: [streamOf(...pieces)] } });
+}
+
+function isGate(message: Json | { readonly gate: string }): message is { readonly gate: string } {
+  return typeof message["gate"] === "string";
 }
 
 /** The object that holds a parked call. */

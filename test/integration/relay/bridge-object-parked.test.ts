@@ -13,7 +13,7 @@ import { env } from "cloudflare:workers";
 import { describe, test, vi } from "vitest";
 
 import { BridgeObject } from "../../../durable-objects/bridge-object.ts";
-import type { Reaction } from "../../support/scripted-upstream-script.ts";
+import type { Reaction, Recorded } from "../../support/scripted-upstream-script.ts";
 import {
   type AskedResult,
   askedIn,
@@ -43,6 +43,12 @@ function calling(...pieces: NonNullable<Reaction["pieces"]>): Promise<Upstream> 
  */
 const lose = (): Promise<void> => abortAllDurableObjects();
 
+/** The requests by which the stream of a call was resumed. */
+async function resumptions(upstream: Upstream): Promise<readonly Recorded[]> {
+  const gets = await upstream.sent("GET");
+  return gets.filter(({ headers }) => headers["last-event-id"] !== undefined);
+}
+
 describe("while its holder is lost, a parked call", () => {
   test("is resumed by its event ids, and answered in the session that it was asked in", async ({
     expect,
@@ -51,12 +57,11 @@ describe("while its holder is lost, a parked call", () => {
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
     await lose();
-    const gets = (await upstream.sent("GET")).length;
     await continueWith(upstream, ANSWER);
     const { result } = await client.retry(asked, { r1: ACCEPT });
     expect(result).toMatchObject({ ...RESULT, resultType: "complete" });
     expect(await upstream.receivesAnswer("s1")).toMatchObject({ result: ACCEPT });
-    const [resumed] = (await upstream.sent("GET")).slice(gets);
+    const [resumed] = await resumptions(upstream);
     const [call] = await upstream.sent("tools/call");
     expect(resumed?.headers).toMatchObject({
       ...{ "last-event-id": "e-1", "mcp-session-id": call?.headers["mcp-session-id"] },
@@ -152,9 +157,29 @@ describe("while its holder is lost, a parked call", () => {
       await lose();
       await continueWith(upstream, ANSWER);
       expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
-      expect((await upstream.sent("GET")).at(-1)?.headers["last-event-id"]).toBe("e-1");
+      expect((await resumptions(upstream)).at(-1)?.headers["last-event-id"]).toBe("e-1");
     },
   );
+
+  test("is asked again on the standalone stream, and answered there", async ({ expect }) => {
+    const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
+    const sent = client.send("tools/call", { name: "work", arguments: {} });
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
+    await upstream.send(ELICIT);
+    const first = askedIn(await sent.answered);
+    await lose();
+    const gets = (await upstream.sent("GET")).length;
+    await continueWith(upstream, { gate: "go-on" }, ANSWER);
+    const coming = client.retry(first, { r1: ACCEPT });
+    // The standalone stream, and that of the call.
+    await upstream.receives("GET", gets + 2);
+    await upstream.send({ ...ELICIT, id: "s2" });
+    const last = client.retry(askedIn(await coming), { r2: ACCEPT });
+    expect(await upstream.receivesAnswer("s2")).toMatchObject({ result: ACCEPT });
+    await upstream.open("go-on");
+    expect((await last).result).toMatchObject(RESULT);
+  });
 
   test("without event ids ends in one error, and is cancelled at its server", async ({
     expect,
@@ -246,11 +271,10 @@ describe("a call whose holder is lost in the middle of it", () => {
     await upstream.receivesAnswer("s1");
     await upstream.open("go");
     await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
-    const gets = (await upstream.sent("GET")).length;
     await continueWith(upstream, ANSWER);
     await abortAllDurableObjects();
     expect((await sent.answered).result).toMatchObject(RESULT);
-    const resumed = (await upstream.sent("GET")).slice(gets);
+    const resumed = await resumptions(upstream);
     expect(resumed.map(({ headers }) => headers["last-event-id"])).toEqual(["e-2"]);
     expect(sent.notices).toHaveLength(1);
   });

@@ -20,7 +20,7 @@ const CALL = { method: "tools/call", params: { name: "work" } };
 
 /** A server that puts two questions in a call, and the lives of a bridge to it over the same rows. */
 class World {
-  /** The messages that the server was sent beside the call, in order: methods, and the ids of answered questions. */
+  /** What this life has sent beside the call, in order: methods, and the ids of answered questions. */
   readonly sent: unknown[] = [];
   readonly #fixture: SqlFixture;
   readonly #target = fakeTarget((seen) => this.#serve(seen), {
@@ -30,6 +30,7 @@ class World {
   #service: BridgeService;
   #exchange = "";
   #callId: unknown;
+  #opening: PromiseWithResolvers<void> | undefined;
   #resumed: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   constructor(fixture: SqlFixture) {
@@ -40,7 +41,15 @@ class World {
   /** The memory is lost, with all that waited for a time. */
   restart(): void {
     vi.clearAllTimers();
+    this.sent.splice(0);
     this.#service = this.#live();
+  }
+
+  /** The server does not answer the request for its standalone stream. @returns a function after which it does. */
+  holdStream(): () => void {
+    const opening = Promise.withResolvers<void>();
+    this.#opening = opening;
+    return opening.resolve;
   }
 
   /** Calls, and is asked. */
@@ -92,7 +101,7 @@ class World {
     });
   }
 
-  #serve({ method, headers, body }: Seen): Response {
+  async #serve({ method, headers, body }: Seen): Promise<Response> {
     const { id, method: called } = body;
     if (called === "initialize") {
       const session = { "Mcp-Session-Id": "session-1" };
@@ -108,8 +117,10 @@ class World {
     if (method === "GET" && headers.has("last-event-id")) {
       return streamOf((stream) => (this.#resumed = stream));
     }
-    if (method === "POST") this.sent.push(called ?? id);
-    return new Response(null, { status: method === "POST" ? 202 : 405 });
+    this.sent.push(called ?? id ?? method);
+    if (method === "POST") return new Response(null, { status: 202 });
+    await this.#opening?.promise;
+    return streamOf(() => undefined);
   }
 }
 
@@ -148,7 +159,7 @@ test("the time that a client takes for a question of before does not count as th
     const last = w.back(2, { r2: accept() });
     w.end();
     expect(await last).toMatchObject({ resultType: "complete" });
-    expect(w.sent).toEqual(["notifications/initialized", 7, 8]);
+    expect(w.sent).toEqual(["GET", 7, 8]);
   }));
 
 test("a question of before that the server withdraws is not answered any more", async ({
@@ -163,5 +174,22 @@ test("a question of before that the server withdraws is not answered any more", 
     const last = w.back(2, { r2: accept() });
     w.end();
     expect(await last).toMatchObject({ resultType: "complete" });
-    expect(w.sent).toEqual(["notifications/initialized", 7]);
+    expect(w.sent).toEqual(["GET", 7]);
+  }));
+
+test("the answers of a client do not overtake the standalone stream, where the server may ask on", async ({
+  expect,
+}) =>
+  world(async (w) => {
+    await w.asked();
+    w.restart();
+    const open = w.holdStream();
+    const last = w.back(1, { r1: accept(), r2: accept() });
+    await pass();
+    expect(w.sent).toEqual(["GET"]);
+    open();
+    await pass(0);
+    expect(w.sent).toEqual(["GET", 7, 8]);
+    w.end();
+    expect(await last).toMatchObject({ resultType: "complete" });
   }));

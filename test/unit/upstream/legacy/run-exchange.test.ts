@@ -20,6 +20,7 @@ const nothing = (): Promise<void> => Promise.resolve();
 test("a question that throws does not stop the clock", async ({ expect }) => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   const wire: Wire = {
+    opening: undefined,
     ...{
       sessionId: undefined,
       sessionMark: undefined,
