@@ -51,10 +51,11 @@ export interface SessionOptions extends CallerSettings {
 /** Two watches on one stream overlap while the second one opens: so many events may come in those seconds. */
 const MAX_RECEIVED = 4096;
 const MAX_KEY_CHARS = 512;
-const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
-/** The server does not have the answer, and would have taken it. */
-const UNDELIVERED: ReadonlySet<UpstreamFailure> = new Set([...BROKEN, "account"]);
-const ANSWER_RETRIES = { attempts: 4, backoff: { firstMs: 100 }, isTransient: isBroken };
+/** The server may take the answer a moment later; where the connection broke, it may have it already. */
+const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost", "overloaded"]);
+/** The server may not have the answer, and would have taken it. */
+const UNDELIVERED: ReadonlySet<UpstreamFailure> = new Set([...TRANSIENT, "account", "offline"]);
+const ANSWER_RETRIES = { attempts: 4, backoff: { firstMs: 100 }, isTransient };
 
 export class LegacySession {
   readonly exchanges: Exchanges;
@@ -265,23 +266,22 @@ export class LegacySession {
 
 /**
  * Sends a server the answer to one of its requests. A person may have given the answer and will not
- * give it again, so it is sent once more when the connection breaks. The server matches answers by
- * their id and ignores one that it already has. Never rejects.
+ * give it again, so it is sent once more when the connection breaks or the server asks to slow down. The
+ * server matches answers by their id and ignores one that it already has. Never rejects.
  *
  * @returns `true` when the server has the answer or has refused it, which no later attempt would
- *   change; `false` when it could not be sent, for want of a connection or of an account that can be used.
- *   Then the server's own time-out ends its request.
+ *   change; `false` when it could not be sent, for want of a connection or of an account that can be used, or
+ *   the server has not responded in time. Then the server's own time-out ends its request.
  */
 async function sendAnswer(wire: MessageSession, answer: JsonRpcResponse): Promise<boolean> {
   try {
     await retry(() => wire.post(answer), ANSWER_RETRIES);
     return true;
   } catch (error) {
-    return !(error instanceof UpstreamError && UNDELIVERED.has(error.failure));
+    return error instanceof UpstreamError && !UNDELIVERED.has(error.failure);
   }
 }
 
-/** The server may or may not have received the message. */
-function isBroken(error: unknown): boolean {
-  return error instanceof UpstreamError && BROKEN.has(error.failure);
+function isTransient(error: unknown): boolean {
+  return error instanceof UpstreamError && TRANSIENT.has(error.failure);
 }

@@ -89,19 +89,19 @@ describe("a question", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("is answered although the connection breaks while the answer is sent", async ({
+  test("is answered although the connection breaks or the server is busy while the answer is sent", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
         "tools/call": [streamOf(event(ELICIT), { gate: "go-on" }, event(ANSWER))],
-        response: [{ status: 0 }, { status: 503 }],
+        response: [{ status: 0 }, { status: 503 }, { status: 429 }],
       },
     });
     const client = new BridgeClient(upstream);
     const done = client.retry(await client.asked(), { r1: ACCEPT });
-    const answers = await upstream.receives("POST", 3);
+    const answers = await upstream.receives("POST", 4);
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     await upstream.open("go-on");
     expect((await done).result).toMatchObject(RESULT);

@@ -28,6 +28,7 @@ const ACCEPTED = { result: { action: "accept", content: { n: 1 } } } as const;
 const DECLINED = { result: { action: "decline" } } as const;
 /** What is sent is recorded, and then lost with its connection. */
 const LOST: Reaction = { status: 0, isLasting: true };
+const BUSY: Reaction = { status: 429, isLasting: true };
 const NEVER = { gate: "never" } as const;
 
 interface Asked {
@@ -114,6 +115,24 @@ describe.for([
         "another attempt",
       );
     }
+    await goOn(upstream, event(ANSWER));
+    await abortAllDurableObjects();
+    expect(await takenAnswers(upstream)).toEqual([{ jsonrpc: "2.0", id: 77, ...ACCEPTED }]);
+    await stream.cancel();
+  });
+
+  test("that a busy server refuses is sent again, in a later life if need be", async ({
+    expect,
+  }) => {
+    const { upstream, session, stream, ask } = await begin([BUSY]);
+    await session.answer(ask.id, ACCEPTED);
+    await until(
+      async () => ((await answersAt(upstream)).length === 4 ? true : undefined),
+      "all attempts of this life",
+    );
+    await upstream.script({ server: "legacy" });
+    // The last refusal was received before this.
+    await responseIn(await session.callTool("next"));
     await goOn(upstream, event(ANSWER));
     await abortAllDurableObjects();
     expect(await takenAnswers(upstream)).toEqual([{ jsonrpc: "2.0", id: 77, ...ACCEPTED }]);

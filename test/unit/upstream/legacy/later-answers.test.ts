@@ -8,6 +8,7 @@ import { describe, onTestFinished, test, vi } from "vitest";
 import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
 import type { JsonRpcRequest, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { LegacyConnection } from "../../../../src/upstream/legacy/connection.ts";
+import { UpstreamError } from "../../../../src/upstream/upstream-error.ts";
 import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
 import { type Answer, bodyOf, bytesOf, failureOf, fakeTarget, html, json } from "../fake-target.ts";
 import { EVENTS, handshake, sseServer } from "./legacy-servers.ts";
@@ -112,6 +113,39 @@ describe("an answer of a later life", () => {
     await connection.open();
     expect(await connection.answer(resumeToken, REPLY)).toBe(true);
     expect(posted).toEqual(["initialize"]);
+  });
+});
+
+const busy: Answer = () => new Response(null, { status: 429 });
+const silent: Answer = ({ signal }) =>
+  new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+const offline: Answer = () => {
+  throw new UpstreamError("fake", "offline", "is not connected");
+};
+const refusing: Answer = () => new Response(null, { status: 400 });
+
+describe("an answer", () => {
+  test.for([
+    { name: "that finds the server busy for a while", answer: busy, attempts: 4, isOver: false },
+    { name: "that the server takes no notice of", answer: silent, attempts: 1, isOver: false },
+    { name: "to a server that is not connected", answer: offline, attempts: 1, isOver: false },
+    { name: "that the server refuses", answer: refusing, attempts: 1, isOver: true },
+  ])("$name is over: $isOver", async ({ answer, attempts, isOver }, { expect }) => {
+    const { saved, resumeToken } = await askedAt(true);
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let count = 0;
+    const target = fakeTarget((seen) => {
+      count += 1;
+      return answer(seen);
+    });
+    const connection = new LegacyConnection({
+      ...{ target, saved, save: () => undefined, client: CLIENT },
+      unsolicited: { notify: () => Promise.resolve(), ask: () => Promise.resolve(REPLY) },
+    });
+    const answered = connection.answer(resumeToken, REPLY);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([await answered, count]).toEqual([isOver, attempts]);
   });
 });
 
