@@ -228,6 +228,8 @@ export class BridgeObject extends DurableObject<Env> {
         // A session that is being closed, or was still being opened, is not that of the parts that followed.
         if (this.#parts?.service !== service) return;
         this.#store.save(change);
+        // In the turn of the row: this life may end in its first call.
+        this.#clock.noLaterThan((this.#store.known?.usedAt ?? Infinity) + this.#keptMs);
         this.#hold();
       },
     });

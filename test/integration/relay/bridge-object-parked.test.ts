@@ -21,6 +21,7 @@ import {
   continueWith,
   holderOf,
 } from "./bridge-client.ts";
+import { bridgesOf } from "./bridge-listeners.ts";
 import { within } from "../bounded.ts";
 import { setLimits } from "../own-limits.ts";
 import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "../upstream.ts";
@@ -426,6 +427,23 @@ describe("too many calls that wait for their client", () => {
 });
 
 describe("a holder that nobody uses", () => {
+  test("closes its session although it was lost in its first call", async ({ expect }) => {
+    const upstream = await calling(NEVER);
+    const { value: sent, bridge } = await bridgesOf(async () => {
+      const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
+      await upstream.receives("tools/call");
+      return sent;
+    });
+    const alarm = await runInDurableObject(bridge, (_, { storage }) => storage.getAlarm());
+    expect(alarm).not.toBeNull();
+    await abortAllDurableObjects();
+    await sent.answered;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime((alarm ?? 0) + 1);
+    await runDurableObjectAlarm(env.BRIDGES.get(bridge.id));
+    await upstream.receives("DELETE");
+  });
+
   test("closes its session at the server, and stores nothing", async ({ expect }) => {
     const upstream = await calling(event(ELICIT), { gate: "go-on" }, event(ANSWER));
     const client = new BridgeClient(upstream);
