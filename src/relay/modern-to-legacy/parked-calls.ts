@@ -125,12 +125,15 @@ export class ParkedCalls {
     });
   }
 
-  /** Stores the answers to the last round, before they are sent to the server. */
+  /**
+   * Stores answers to the last round, before they are sent to the server. They join those that were taken in an earlier
+   * life, since each is taken once.
+   */
   answer(exchange: string, given: RoundAnswers, due: number): void {
     const before = this.#known.get(exchange);
     if (before === undefined) return;
     const { isPostponed: _, ...known } = before;
-    this.#write(known.id, ANSWERS, JSON.stringify(given));
+    this.#write(known.id, ANSWERS, JSON.stringify({ ...this.answers(exchange), ...given }));
     this.#save({ ...known, isAnswered: true, due });
   }
 
