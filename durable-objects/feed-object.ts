@@ -323,7 +323,7 @@ export class FeedObject extends DurableObject<Env> {
       now: () => Date.now(),
       events: {
         publish: (branch, news) => branchAt(env, branch).publish({ ...news, slug: this.#key }),
-        outdated: (topics) => catalogs.outdated(topics),
+        outdated: (topics, isAnnounced) => catalogs.outdated(topics, isAnnounced),
       },
     });
     return { catalogs, watch, history, replaced };

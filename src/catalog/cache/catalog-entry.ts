@@ -52,7 +52,7 @@ export interface CatalogEntry extends StoredCatalog {
   facts: Facts | undefined;
   readAt: number;
   outdated: readonly ListTopic[];
-  /** Those of `outdated` of which one client alone was told, in its own session at the server. */
+  /** Those of `outdated` of which nobody was told, or one client alone, in its own session at the server. */
   unannounced: readonly ListTopic[];
   outage: Outage | undefined;
   /** The `readAt` of the entry when it was last stored. */

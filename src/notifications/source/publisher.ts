@@ -32,8 +32,12 @@ export interface PublisherOptions {
   readonly nextSeq: () => number;
   /** Rejects when the branch cannot be reached. */
   readonly publish: (branch: number, news: News) => Promise<void>;
-  /** Called before any branch receives the news. */
-  readonly outdated: (lists: readonly ListTopic[]) => void;
+  /**
+   * Called before any branch receives the news.
+   *
+   * @param isAnnounced the branches that want these lists receive it. Else no branch was promised them until now.
+   */
+  readonly outdated: (lists: readonly ListTopic[], isAnnounced: boolean) => void;
   readonly now: () => number;
 }
 
@@ -43,7 +47,8 @@ export class Publisher {
   readonly #dueLists = new Set<ListTopic>();
   /** The time of the last announcement of each list. */
   readonly #listsAnnouncedAt = new Map<ListTopic, number>();
-  readonly #outdated = new Set<ListTopic>();
+  /** Whether each of these lists is announced. */
+  readonly #outdated = new Map<ListTopic, boolean>();
   /** The topics that a branch has not acknowledged. Their number lets it recognize a repetition. */
   readonly #rows: MemoryRows<number, Topic>;
   readonly #outbox: Outbox<number, NumberedItems<Topic>>;
@@ -66,16 +71,22 @@ export class Publisher {
   /**
    * Announces these topics to the branches that subscribed to them.
    *
-   * @param outdated lists whose cached content is no longer valid, whether or not a branch subscribed.
+   * @param outdated lists whose cached content is no longer valid. Nobody is told of those that are not among `topics`.
    */
   announce(topics: readonly Topic[], outdated: readonly ListTopic[] = []): void {
     const { wanted } = this.#options;
-    for (const list of outdated) this.#outdated.add(list);
+    for (const list of outdated) this.#outdate(list, topics.includes(list));
     for (const topic of topics) {
       // A branch that asks for a list before this is sent may have read it as it was before.
       if (isListTopic(topic)) this.#dueLists.add(topic);
       else if (wanted.has(topic)) this.#due.add(topic);
     }
+    this.#wake();
+  }
+
+  /** The cached content of a list is no longer valid, and the list is announced soon. */
+  outdate(list: ListTopic): void {
+    this.#outdate(list, true);
     this.#wake();
   }
 
@@ -95,6 +106,10 @@ export class Publisher {
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+  }
+
+  #outdate(list: ListTopic, isAnnounced: boolean): void {
+    this.#outdated.set(list, isAnnounced || this.#outdated.get(list) === true);
   }
 
   /** Sends what is due, and sets the timer for the rest. */
@@ -143,7 +158,7 @@ export class Publisher {
     const { now, wanted, outdated } = this.#options;
     this.#flushedAt = now();
     const ready = [...this.#dueLists].filter((list) => this.#listMs(list) === 0);
-    const lists = [...this.#outdated];
+    const lists = Map.groupBy(this.#outdated.keys(), (list) => this.#outdated.get(list) === true);
     const topics = [...ready, ...this.#due];
     this.#outdated.clear();
     this.#due.clear();
@@ -151,7 +166,7 @@ export class Publisher {
       this.#dueLists.delete(list);
       this.#listsAnnouncedAt.set(list, this.#flushedAt);
     }
-    if (lists.length > 0) outdated(lists);
+    for (const [isAnnounced, alike] of lists) outdated(alike, isAnnounced);
     for (const topic of topics) {
       for (const branch of wanted.branchesOf(topic)) this.#rows.append(branch, topic);
     }

@@ -28,8 +28,13 @@ const BRANCH_SHARE = 1 / 4;
 interface WatchManagerEvents {
   /** Delivers news to a branch. Rejects when the branch cannot be reached; it is tried again. */
   readonly publish: (branch: number, news: News) => Promise<void>;
-  /** Called before any branch receives the news: the cached content of these lists is outdated. */
-  readonly outdated: (topics: readonly Topic[]) => void;
+  /**
+   * Called before any branch receives the news: the cached content of these lists is outdated.
+   *
+   * @param isAnnounced the subscribers are told. Else nobody was promised these lists until now, and whoever was given
+   *   them before is told when a reading finds a change.
+   */
+  readonly outdated: (topics: readonly Topic[], isAnnounced: boolean) => void;
 }
 
 export interface WatchManagerOptions {
@@ -76,7 +81,7 @@ export class WatchManager {
       random: Math.random,
       events: {
         changed: (list) => this.#publisher.announce([list], [list]),
-        outdated: (list) => this.#publisher.announce([], [list]),
+        outdated: (list) => this.#publisher.outdate(list),
         updated: (uri) => this.#updated(uri),
         answered: (topics) => this.#answered(topics),
         missed: () => this.#missed(),

@@ -154,10 +154,7 @@ describe("a publisher", () => {
     const { publisher, outdated, published } = new Fixture({});
     for (let n = 0; n < 10; n++) publisher.announce(["tools"], ["tools", "prompts"]);
     await vi.advanceTimersByTimeAsync(100);
-    expect(outdated).toEqual([
-      ["tools", "prompts"],
-      ["tools", "prompts"],
-    ]);
+    expect(outdated).toEqual([["tools"], ["prompts"], ["tools"], ["prompts"]]);
     expect(published).toEqual([]);
   });
 

@@ -258,7 +258,7 @@ describe("a watch manager", () => {
         server.untold.add("prompts");
         await timed(manager.watch(0, { add: ["tools", "prompts"], remove: [] }));
         await vi.advanceTimersByTimeAsync(100);
-        expect(outdated.mock.calls).toEqual([[["tools", "resources"]]]);
+        expect(outdated.mock.calls).toEqual([[["tools", "resources"], false]]);
         expect(publish).not.toHaveBeenCalled();
         expect([manager.covers("tools"), manager.covers("prompts")]).toEqual([true, false]);
       },
