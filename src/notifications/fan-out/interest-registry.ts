@@ -35,6 +35,8 @@ const URIS_MS = 6000;
 const LEAVE_MS = 30_000;
 /** Pause after a feed did not answer; meanwhile its lists count as honoured. */
 const SILENT_MS = 5000;
+/** Pause after a server refused a resource that subscribers were promised. */
+const REFUSED_MS = 300_000;
 /** A server that does not announce changes of a list may do so after its next restart. */
 const UNANNOUNCED_MS = 60_000;
 
@@ -156,14 +158,24 @@ export class InterestRegistry {
     if (add.length + remove.length === 0) return true;
     if (!knows(slug) && (await learn()) && !knows(slug)) return true;
     const change = feeds.of(slug).watch(branch, { add, remove, isLate: true });
-    const received = deadlines.within(change, URIS_MS).catch(() => undefined);
-    this.#removals.set(slug, { topics: new Set(remove), over: received });
-    const topics = await received;
+    const answer = deadlines.within(change, URIS_MS).catch(() => undefined);
+    this.#removals.set(slug, { topics: new Set(remove), over: answer });
+    const topics = await answer;
     this.#removals.delete(slug);
     // The feed may still carry it out, after a subscriber has asked for the same again.
     if (topics === undefined) void change.catch(() => []).then(() => this.#sendAgain(slug, remove));
-    for (const topic of topics ?? []) honoured.add(topic);
-    return topics !== undefined;
+    if (topics === undefined) return false;
+    const received = new Set(topics);
+    const refused = add.filter((topic) => !received.has(topic));
+    for (const topic of refused) honoured.delete(topic);
+    for (const topic of received) honoured.add(topic);
+    // The feed keeps a list that its server refuses. A resource it forgets, and somebody may have been promised that.
+    this.sendLater(
+      slug,
+      refused.filter((topic) => !isListTopic(topic)),
+      REFUSED_MS,
+    );
+    return true;
   }
 
   #sendAgain(slug: string, topics: readonly Topic[]): void {

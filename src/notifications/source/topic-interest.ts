@@ -92,6 +92,10 @@ export class TopicInterest {
     return [...standings].includes("promised");
   }
 
+  isPromisedTo(branch: number, topic: Topic): boolean {
+    return this.#topics.get(topic)?.get(branch) === "promised";
+  }
+
   /** @returns the topics that are promised to any branch. */
   promised(): Topic[] {
     return [...this.#atStake].filter((topic) => this.isPromised(topic));
@@ -99,7 +103,7 @@ export class TopicInterest {
 
   /** Records that the branch wants the topic; an earlier promise stays valid. */
   ask(branch: number, topic: Topic): void {
-    if (this.#topics.get(topic)?.get(branch) !== "promised") this.#set(topic, branch, "asked");
+    if (!this.isPromisedTo(branch, topic)) this.#set(topic, branch, "asked");
   }
 
   /** Records the answer to a request; ignored if the branch does not want the topic any more. */

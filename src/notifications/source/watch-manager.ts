@@ -237,6 +237,8 @@ export class WatchManager {
     if (!this.#wanted.isWantedBy(branch, topic)) return false; // removed meanwhile
     const isPromised = this.#canPromise(topic, isGranted);
     if (isPromised && isListTopic(topic)) this.#unannounced.delete(topic);
+    // What the server refuses now stays promised to the other subscribers of the branch.
+    if (!isPromised && this.#wanted.isPromisedTo(branch, topic)) return false;
     if (isPromised) this.#wanted.answer(branch, topic, "promised");
     else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "unpromised");
     else if (isLast) this.#remove(branch, topic);

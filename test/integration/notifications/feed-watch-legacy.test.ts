@@ -282,7 +282,8 @@ describe("the GET stream", () => {
       expect([held.covers("tools"), held.isWatching, held.wantedCount]).toEqual([false, false, 1]);
     });
     expect(await manager.add(0, "tools")).toEqual([]);
-    await manager.run((held) => expect(held.wantedCount).toBe(0));
+    // Those to whom it was promised hear of it when it is back.
+    await manager.run((held) => expect(held.wantedCount).toBe(1));
   });
 
   test("that asks to be polled without end is not", async ({ expect }) => {

@@ -35,11 +35,13 @@ export class FakeFeed {
   /** What it was told to listen for. */
   readonly watched = new Set<Topic>();
   readonly changes: TopicChange[] = [];
+  /** Resources that its server refuses. */
+  readonly refused = new Set<Topic>(["uri:unknown"]);
 
   watch(change: TopicChange): readonly Topic[] {
     this.changes.push(change);
     for (const topic of change.remove) this.watched.delete(topic);
-    const known = change.add.filter((topic) => topic !== "uri:unknown");
+    const known = change.add.filter((topic) => !this.refused.has(topic));
     for (const topic of known) this.watched.add(topic);
     return known.filter((topic) => topic !== UNTOLD);
   }

@@ -294,6 +294,24 @@ describe("a feed that has deleted what it had promised", () => {
     });
   });
 
+  test("is asked again for a resource that its server refuses meanwhile", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["uri:x"] }, "s1");
+      const feed = world.feed("a");
+      feed.watched.clear();
+      feed.refused.add("uri:x");
+      world.branch.withdrawn("a");
+      await world.pass(10_000, () => world.allArrive());
+      expect(feed.changes).toHaveLength(2);
+      expect(await answer(world, "s2", { a: ["uri:x"] })).toEqual({});
+      feed.refused.delete("uri:x");
+      await world.pass(400_000, () => world.allArrive());
+      expect([...feed.watched]).toEqual(["uri:x"]);
+      expect(feed.changes.slice(3)).toMatchObject([{ add: ["uri:x"], isLate: true }]);
+      expect(rowsIn("untold_1")).toBe(0);
+    });
+  });
+
   test("while it is asked for more takes from nobody what they have", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed({ a: ["uri:x"] }, "s");

@@ -248,6 +248,36 @@ describe("a watch manager", () => {
     );
   });
 
+  test.for<Topic>(["tools", A])(
+    "keeps what a branch was promised when its server refuses that to another subscriber: %s",
+    async (topic, { expect }) => {
+      const published: [branch: number, topics: readonly Topic[]][] = [];
+      const publish: WatchManagerOptions["events"]["publish"] = async (branch, { topics }) =>
+        void published.push([branch, topics]);
+      await withManager(
+        async (manager, server) => {
+          const reopen = async (): Promise<void> => {
+            server.end("lost");
+            await vi.advanceTimersByTimeAsync(60_000);
+          };
+          const asked = { add: [topic], remove: [] };
+          expect((await timed(manager.watch(0, asked)))[0]).toEqual([topic]);
+          server.untold.add(topic);
+          await reopen();
+          expect((await timed(manager.watch(0, asked)))[0]).toEqual([]);
+          published.length = 0;
+          server.untold.clear();
+          await reopen();
+          expect(published).toEqual([[0, [topic]]]);
+          server.change(topic);
+          await vi.advanceTimersByTimeAsync(1000);
+          expect(published).toHaveLength(2);
+        },
+        { publish },
+      );
+    },
+  );
+
   test("reports lists as outdated when a watch begins, without publishing them", async ({
     expect,
   }) => {
