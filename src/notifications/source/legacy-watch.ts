@@ -92,8 +92,11 @@ export class LegacyWatch implements OpenWatch {
     if (this.#lists !== undefined && this.#takesSubscriptions) void this.#subscriptions.check(uris);
   }
 
-  retry(): void {
+  retry(isRefusedToo: boolean): void {
     this.#subscriptions.retry();
+    if (!isRefusedToo) return;
+    this.#subscriptions.forgetRefusals();
+    this.revise([...this.#request.uris]);
   }
 
   async close(last?: UsableCredential): Promise<void> {

@@ -46,6 +46,8 @@ export class ModernWatch implements OpenWatch {
   #refusals = 0;
   #timer: number | null = null;
   #catchUpTimer: number | null = null;
+  /** The acknowledged stream is to be replaced by one that asks for the same. */
+  #isDoubted = false;
   #isRefused = false;
   #isOver = false;
 
@@ -79,8 +81,18 @@ export class ModernWatch implements OpenWatch {
     this.#openLater();
   }
 
+  retry(isRefusedToo: boolean): void {
+    this.#retryFailed();
+    const { asked, acknowledged } = this.#current ?? {};
+    const isLeftOut = (uri: string): boolean =>
+      this.#request.uris.has(uri) && acknowledged?.uris.has(uri) === false;
+    if (!isRefusedToo || ![...(asked ?? [])].some(isLeftOut)) return;
+    this.#isDoubted = true;
+    this.#openLater();
+  }
+
   /** One culprit at a time: together, they would have to be separated again. */
-  retry(): void {
+  #retryFailed(): void {
     const [culprit] = this.#culprits;
     const again = [this.#failed, new Set(culprit === undefined ? [] : [culprit])];
     const sets = again.filter(({ size }) => size > 0);
@@ -133,10 +145,11 @@ export class ModernWatch implements OpenWatch {
   #isStale(): boolean {
     const wanted = this.#wanted();
     const asked = this.#current?.asked;
-    return asked?.size !== wanted.size || without(wanted, asked).size > 0;
+    return this.#isDoubted || asked?.size !== wanted.size || without(wanted, asked).size > 0;
   }
 
   #open(asked: ReadonlySet<string>): void {
+    this.#isDoubted = false;
     const close = openListen({
       ...this.#request,
       uris: asked,

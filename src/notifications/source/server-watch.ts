@@ -47,6 +47,8 @@ interface Attempt {
   /** `undefined` while the server's era is being determined. */
   watch: OpenWatch | undefined;
   openedAt: number | undefined;
+  /** The time since which what the server refuses was not asked for again. */
+  refusedSince: number;
   /** The credential of the watch, when its account ended before it was open. */
   last: UsableCredential | undefined;
 }
@@ -122,9 +124,14 @@ export class ServerWatch {
     this.#progressed();
   }
 
-  /** Repeats the requests that the server did not answer. */
+  /** Repeats the requests that the server did not answer and, after some minutes, those that it refused. */
   retry(): void {
-    this.#attempt?.watch?.retry();
+    const attempt = this.#attempt;
+    if (attempt?.watch === undefined) return;
+    const now = this.#options.now();
+    const isRefusedToo = now - attempt.refusedSince >= BELIEVED_MS;
+    if (isRefusedToo) attempt.refusedSince = now;
+    attempt.watch.retry(isRefusedToo);
   }
 
   get #standing(): OpenWatch | undefined {
@@ -147,9 +154,15 @@ export class ServerWatch {
 
   #begin(): void {
     this.#pauseOver();
-    const attempt: Attempt = { watch: undefined, openedAt: undefined, last: undefined };
+    const now = this.#options.now();
+    const attempt: Attempt = {
+      watch: undefined,
+      openedAt: undefined,
+      refusedSince: now,
+      last: undefined,
+    };
     this.#attempt = attempt;
-    this.#lastStart = this.#options.now();
+    this.#lastStart = now;
     this.#options.open(this.#eventsOf(attempt)).then(
       (watch) => {
         attempt.watch = watch;

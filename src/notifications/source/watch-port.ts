@@ -55,8 +55,12 @@ export interface OpenWatch {
   readonly isReceiving: boolean;
   /** @param uris resources that have become wanted, or are no longer wanted. */
   revise(uris: readonly string[]): void;
-  /** Repeats the requests that failed. */
-  retry(): void;
+  /**
+   * Repeats the requests that failed.
+   *
+   * @param isRefusedToo asks again for the resources that the server has refused.
+   */
+  retry(isRefusedToo: boolean): void;
   /**
    * Disconnects from the server. No event follows the call; it never rejects.
    *

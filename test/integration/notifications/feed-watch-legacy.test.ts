@@ -183,6 +183,25 @@ describe("what is promised", () => {
     }, "the resource to be announced");
   });
 
+  test("is asked for again some minutes after the server has refused it", async ({ expect }) => {
+    let passedMs = 0;
+    const manager = await begin({}, { now: () => Date.now() + passedMs });
+    expect(await manager.add(0, A)).toEqual([A]);
+    const refusal = jsonOf({ error: { code: -32602, message: "No." } });
+    await manager.upstream.script({ server: "legacy", reactions: { [SUBSCRIBE]: [refusal] } });
+    await manager.upstream.forget();
+    await manager.upstream.hangUp();
+    await manager.upstream.receives(SUBSCRIBE, 2);
+    await until(async () => {
+      passedMs += 300_000;
+      await manager.run((held) => held.wake());
+      return manager.publishedTo(0).includes(A) || undefined;
+    }, "the resource to be announced");
+    await manager.upstream.send(updated("file:///a"));
+    await manager.publishes(0, A);
+    expect(await manager.upstream.sessions()).toHaveLength(2);
+  });
+
   test("is asked for with few requests at a time", async ({ expect }) => {
     const held = { ...jsonOf({ result: {} }), heldBy: "answers" };
     const manager = await begin({

@@ -163,6 +163,27 @@ describe("what is promised", () => {
     await manager.publishes(0, "tools");
   });
 
+  test("is asked for again some minutes after the server has left it out", async ({ expect }) => {
+    let passedMs = 0;
+    const manager = await begin({}, { now: () => Date.now() + passedMs });
+    expect(await manager.add(0, "tools", A)).toEqual(["tools", A]);
+    await manager.upstream.script({
+      server: "modern",
+      reactions: { [LISTEN]: [standing(event(ack(ALL)))] },
+    });
+    await manager.upstream.hangUp();
+    await manager.publishes(0, "tools");
+    await manager.run((held) => held.wake());
+    expect(await manager.upstream.sent(LISTEN)).toHaveLength(2);
+    await until(async () => {
+      passedMs += 300_000;
+      await manager.run((held) => held.wake());
+      return manager.publishedTo(0).includes(A) || undefined;
+    }, "the resource to be announced");
+    await manager.upstream.send(updated("file:///a"));
+    await manager.publishes(0, A);
+  });
+
   test("includes no resource with an endless name", async ({ expect }) => {
     const manager = await begin();
     const endless = `uri:file:///${"a".repeat(10_000)}` as const;

@@ -19,6 +19,8 @@ export interface WatchFixtureOptions {
   readonly target?: Partial<UpstreamTarget>;
   readonly maxUris?: number;
   readonly newsMilliseconds?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
   /** May reject, as a branch that cannot be had. */
   readonly publish?: (branch: number, news: News) => Promise<void>;
 }
@@ -59,7 +61,7 @@ export class WatchFixture {
           },
           outdated: (topics) => void this.outdated.push(topics),
         },
-        now: Date.now,
+        now: this.#options.now ?? Date.now,
       });
       const result = await act(this.#manager);
       await storage.sync();

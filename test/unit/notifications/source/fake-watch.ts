@@ -16,6 +16,8 @@ export class FakeServer {
   readonly untold = new Set<Topic>();
   /** How often a watch was opened, or would have been. */
   attempts = 0;
+  /** Whether each retry is to ask for what was refused. */
+  readonly retries: boolean[] = [];
   #watch: FakeWatch | undefined;
 
   /** The `open` of a watch manager or a watch. */
@@ -87,8 +89,8 @@ class FakeWatch implements OpenWatch {
     });
   }
 
-  retry(): void {
-    // Everything has its answer.
+  retry(isRefusedToo: boolean): void {
+    this.#server.retries.push(isRefusedToo);
   }
 
   close(): Promise<void> {

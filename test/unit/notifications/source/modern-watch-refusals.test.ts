@@ -71,9 +71,9 @@ describe("a server that refuses all for one", () => {
     for (const uri of uris) expect(watch.verdict(topicOf(uri))).toBe(!server.bad.has(uri));
     expect(server.listens).toBeLessThan(40);
     server.bad.clear();
-    watch.retry();
+    watch.retry(false);
     await until(() => watch.verdict("uri:file:///37") === true, "it is there");
-    watch.retry();
+    watch.retry(false);
     await until(() => watch.verdict("uri:file:///38") === true, "the other is there");
     expect(answered(watch, uris)).not.toContain(false);
     await watch.close();

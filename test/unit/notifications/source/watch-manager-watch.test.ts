@@ -159,6 +159,17 @@ describe("a watch", () => {
     watch.stop();
   });
 
+  test("asks for what was refused again after some minutes, and not sooner", async ({ expect }) => {
+    const { server, watch } = await started();
+    for (let minute = 0; minute < 12; minute++) {
+      watch.retry();
+      await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    }
+    expect(server.retries.flatMap((isToo, minute) => (isToo ? minute : []))).toEqual([5, 10]);
+    expect(server.retries).toHaveLength(12);
+    watch.stop();
+  });
+
   test("that was stopped while it was being opened is closed", async ({ expect }) => {
     const server = new FakeServer();
     const watch = watchOn(server);
