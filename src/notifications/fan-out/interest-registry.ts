@@ -7,7 +7,12 @@
 
 import { Outbox } from "../../lib/outbox.ts";
 import type { Sql } from "../../lib/sql.ts";
-import type { NewsSources, Topic, TopicChange } from "../../catalog/feeds.ts";
+import {
+  LIST_TOPICS,
+  type NewsSources,
+  type Topic,
+  type TopicChange,
+} from "../../catalog/feeds.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import type { ServerTopic, SubscriptionTable } from "./subscription-table.ts";
@@ -113,6 +118,7 @@ export class InterestRegistry {
    */
   withdrawn(slug: string): void {
     this.#interestsOf(slug).clear();
+    for (const list of LIST_TOPICS) this.#unannounced.delete(key(slug, list));
     this.sendLater(slug, this.#parts.subscriptions.topicsAt(slug), SILENT_MS);
   }
 
@@ -209,11 +215,13 @@ export class InterestRegistry {
       return undefined;
     }
     const honoured = this.#interestsOf(slug);
+    const isReceived = new Set(received);
     for (const topic of received) honoured.add(topic);
     for (const topic of add) {
-      if (isListTopic(topic)) this.#unannounced.set(key(slug, topic), now() + UNANNOUNCED_MS);
+      if (!isListTopic(topic) || isReceived.has(topic)) continue;
+      this.#unannounced.set(key(slug, topic), now() + UNANNOUNCED_MS);
     }
-    return new Set(received);
+    return isReceived;
   }
 
   #interestsOf(slug: string): Set<Topic> {

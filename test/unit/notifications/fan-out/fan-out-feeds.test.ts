@@ -280,17 +280,32 @@ describe("a feed that has deleted what it had promised", () => {
     });
   });
 
-  test("is asked at once, and as late, when another wants the same", async ({ expect }) => {
-    await withWorld(async (world) => {
-      await world.subscribed({ a: ["uri:x"] }, "s1");
-      world.branch.withdrawn("a");
-      expect(await answer(world, "s2", { a: ["uri:x", "uri:y"] })).toEqual({
-        a: ["uri:x", "uri:y"],
+  test.for<Topic>(["uri:x", "tools"])(
+    "is asked at once, and as late, when another wants the same: %s",
+    async (topic, { expect }) => {
+      await withWorld(async (world) => {
+        await world.subscribed({ a: [topic] }, "s1");
+        world.branch.withdrawn("a");
+        expect(await answer(world, "s2", { a: [topic, "uri:y"] })).toEqual({ a: [topic, "uri:y"] });
+        const [late, ...others] = world.feed("a").changes.slice(1);
+        expect(late).toMatchObject({ add: [topic], isLate: true });
+        // Nobody has missed anything of what nobody had.
+        expect(others).toMatchObject([{ add: ["uri:y"], isLate: false }]);
       });
-      const [late, ...others] = world.feed("a").changes.slice(1);
-      expect(late).toMatchObject({ add: ["uri:x"], isLate: true });
-      // Nobody has missed anything of what nobody had.
-      expect(others).toMatchObject([{ add: ["uri:y"], isLate: false }]);
+    },
+  );
+
+  test("is asked at once for a list that the server did not announce before", async ({
+    expect,
+  }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: [UNTOLD] }, "s1");
+      world.branch.withdrawn("a");
+      await answer(world, "s2", { a: [UNTOLD] });
+      expect(changesAt(world)).toEqual([
+        [[UNTOLD], []],
+        [[UNTOLD], []],
+      ]);
     });
   });
 
