@@ -3,8 +3,8 @@
  * on their way to the client. In this order, a message
  *
  * 1. is translated to the client's revision: the server may use a newer one, or another era;
- * 2. is left out, if it is a change that the client does not want or receives through the fan-out;
- * 3. waits, if it is a change of a list, until the gateway does not give that list from before any more;
+ * 2. waits, if it is a change of a list, until the gateway does not give that list from before any more;
+ * 3. is left out, if it is a change that the client does not want or has received through the fan-out;
  * 4. names its server, if the endpoint has several, and marks its progress token with the server;
  * 5. gets a resume token that leads to the server, now and after a restart.
  *
@@ -36,7 +36,7 @@ export interface ServerView {
   readonly revision: LegacyRevision;
   /** False for the only server of an endpoint: the client knows which server asks. */
   readonly isNamed: boolean;
-  /** False for a change that the client does not want, or receives through the fan-out. */
+  /** False for a change that the client does not want, or has received through the fan-out. */
   readonly passes: (notice: Call) => boolean;
   /** A list has changed. The client is told of that when the promise has resolved; it never rejects. */
   readonly outdated: (list: ListTopic) => Promise<void>;
@@ -59,9 +59,10 @@ export function clientPeer(
     span: peer.span,
     async notify(notice, own) {
       const translated = toLegacyNotice(notice, revision);
-      if (translated === undefined || !passes(translated)) return;
+      if (translated === undefined) return;
       const list = listChangedBy(translated.method);
       if (list !== undefined) await outdated(list);
+      if (!passes(translated)) return;
       await peer.notify(translated, resumeToken(own));
     },
     ask(question, withdrawn, own, delivered) {

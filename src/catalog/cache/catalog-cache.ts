@@ -140,7 +140,12 @@ export class CatalogCache {
    * @param isAnnounced all subscribers are told. Else they are when a reading finds the change.
    */
   outdated(topics: readonly Topic[], isAnnounced = true): void {
-    this.#entries.outdate(topics.filter(isListTopic), isAnnounced);
+    const lists = topics.filter(isListTopic);
+    if (isAnnounced) this.#entries.outdate(lists);
+    else {
+      this.#entries.outdateUnannounced(lists, this.#parts.now());
+      this.#parts.onDue();
+    }
     this.#hurry();
   }
 
@@ -224,7 +229,7 @@ export class CatalogCache {
     const { covers, now, waitUntil } = this.#parts;
     const reading: CatalogReading = {
       startedAt: now(),
-      brings: entry.outdated.filter((topic) => !entry.unannounced.includes(topic)),
+      told: new Set(entry.outdated.filter((topic) => !entry.unannounced.includes(topic))),
       missed: new Set(),
       covered: new Set(LIST_TOPICS.filter((topic) => covers(topic))),
     };
@@ -303,12 +308,12 @@ export class CatalogCache {
     entry: CatalogEntry,
     before: CatalogEntry,
     changed: ReadonlySet<ListTopic>,
-    { brings, missed }: CatalogReading,
+    { told: known, missed }: CatalogReading,
   ): void {
-    const isKnown = (topic: ListTopic): boolean => brings.includes(topic) && !before.servedStale;
+    const isKnown = (topic: ListTopic): boolean => known.has(topic) && !before.servedStale;
     const found = before.facts === undefined ? [] : [...changed].filter((each) => !isKnown(each));
     // Clients of other kinds receive the announcement as well, so their catalogs become outdated.
-    if (found.length > 0) this.#entries.outdate(found, true, entry);
+    if (found.length > 0) this.#entries.outdate(found, entry);
     const isRecovered = before.servedTrouble || (before.outage?.failures ?? 0) > 0;
     const told = isRecovered ? LIST_TOPICS : found;
     // A caller that was given the stale catalog is told of what this reading missed when the next one includes it.

@@ -116,19 +116,36 @@ export class CatalogEntries {
   }
 
   /**
-   * Marks lists as changed, also in the store: memory may go before they are read again.
-   *
-   * @param isAnnounced all clients that have subscribed are told.
+   * Marks lists as changed, also in the store: memory may go before they are read again. All clients that have
+   * subscribed are told.
    */
-  outdate(topics: readonly ListTopic[], isAnnounced: boolean, butFor?: CatalogEntry): void {
+  outdate(topics: readonly ListTopic[], butFor?: CatalogEntry): void {
     for (const entry of this.all()) {
       if (entry === butFor) continue;
-      for (const topic of topics) entry.refresh?.missed.add(topic);
-      const others = entry.unannounced.filter((topic) => !topics.includes(topic));
-      entry.unannounced = isAnnounced ? others : [...others, ...topics];
-      const outdated = [...new Set([...entry.outdated, ...topics])];
-      if (outdated.length > entry.outdated.length) this.save(entry, { outdated });
+      for (const topic of topics) entry.refresh?.told.add(topic);
+      entry.unannounced = entry.unannounced.filter((topic) => !topics.includes(topic));
+      this.#outdate(entry, topics);
     }
+  }
+
+  /** As `outdate`, where nobody is told, or one client alone: the others are when a reading finds the change. */
+  outdateUnannounced(topics: readonly ListTopic[], now: number): void {
+    for (const entry of this.all()) {
+      const { outdated, unannounced, refresh } = entry;
+      // Whoever was told of the last change has not been given the list since: it is told of this one as well.
+      const isTold = (topic: ListTopic): boolean =>
+        refresh === undefined && outdated.includes(topic) && !unannounced.includes(topic);
+      const left = topics.filter((topic) => !isTold(topic));
+      if (unannounced.length === 0) entry.unannouncedAt = now;
+      entry.unannounced = [...new Set([...unannounced, ...left])];
+      this.#outdate(entry, topics);
+    }
+  }
+
+  #outdate(entry: CatalogEntry, topics: readonly ListTopic[]): void {
+    for (const topic of topics) entry.refresh?.missed.add(topic);
+    const outdated = [...new Set([...entry.outdated, ...topics])];
+    if (outdated.length > entry.outdated.length) this.save(entry, { outdated });
   }
 
   #hold({ id, facts }: CatalogEntry, catalog: Catalog): void {

@@ -34,8 +34,8 @@ export type CatalogState = "unknown" | "fresh" | "stale" | "failed";
 /** One reading of a catalog, in its state at the beginning. */
 export interface CatalogReading {
   readonly startedAt: number;
-  /** The topics of whose changes clients were told before the reading: it includes these changes. */
-  readonly brings: readonly ListTopic[];
+  /** The topics of whose changes clients were told before the reading, which includes these changes, or during it. */
+  readonly told: Set<ListTopic>;
   /** The topics whose changes the server would have announced from the beginning on. */
   readonly covered: ReadonlySet<ListTopic>;
   /** The topics that have changed since: the reading may not include these changes. */
@@ -54,6 +54,8 @@ export interface CatalogEntry extends StoredCatalog {
   outdated: readonly ListTopic[];
   /** Those of `outdated` of which nobody was told, or one client alone, in its own session at the server. */
   unannounced: readonly ListTopic[];
+  /** The time of the first report that made one of them `unannounced`. */
+  unannouncedAt: number;
   outage: Outage | undefined;
   /** The `readAt` of the entry when it was last stored. */
   savedAt: number;
@@ -79,6 +81,7 @@ export function newEntry(id: number, client: ClientKind): CatalogEntry {
     readAt: 0,
     outdated: [],
     unannounced: [],
+    unannouncedAt: 0,
     outage: undefined,
     savedAt: 0,
     covered: new Set(),
@@ -277,19 +280,31 @@ export function isLookDue(
 const MISSED_PAUSE_MS = 5000;
 
 /**
- * @returns the time of the next attempt without a request; `undefined` for a healthy server, unless a caller still
- *   waits to hear what has changed in it.
+ * @returns the time of the next attempt without a request; `undefined` for a healthy server, unless there are clients
+ *   that are still to hear what has changed in it.
  */
-export function retryAt({ outage, facts, readAt, servedStale }: CatalogEntry): number | undefined {
+export function retryAt(entry: CatalogEntry): number | undefined {
+  const { outage, facts } = entry;
   if (outage !== undefined) return outage.retryAt;
-  if (servedStale) return readAt + MISSED_PAUSE_MS;
-  return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;
+  if (facts === undefined) return undefined;
+  if (isMissed(entry)) return pauseBegin(entry) + MISSED_PAUSE_MS;
+  return facts.fault === undefined ? undefined : entry.readAt + FAULT_PAUSE_MS;
+}
+
+/** A caller has an older list than the server, and nobody has told it, or will. */
+function isMissed({ servedStale, unannounced }: CatalogEntry): boolean {
+  return servedStale || unannounced.length > 0;
+}
+
+/** A server that announces a change by itself does so within the pause after it has reported it to one client. */
+function pauseBegin({ readAt, unannounced, unannouncedAt }: CatalogEntry): number {
+  return unannounced.length > 0 ? Math.max(readAt, unannouncedAt) : readAt;
 }
 
 /** Whether an available server is read again without a request. A clock that was set back delays nobody for long. */
 export function isRetryDue(entry: CatalogEntry, now: number): boolean {
   const at = retryAt(entry);
-  return entry.outage === undefined && at !== undefined && (now >= at || now < entry.readAt);
+  return entry.outage === undefined && at !== undefined && (now >= at || now < pauseBegin(entry));
 }
 
 export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "changedAt" | "counts">;

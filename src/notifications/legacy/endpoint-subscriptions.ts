@@ -27,14 +27,7 @@ import type { Listening } from "../../sessions/dispatch.ts";
 import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
-import {
-  type Ask,
-  askTopicOf,
-  isListTopic,
-  type ListTopic,
-  listChangedBy,
-  topicOf,
-} from "../../catalog/topics.ts";
+import { type Ask, askTopicOf, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
@@ -204,16 +197,17 @@ export class EndpointSubscriptions {
 
   /**
    * Decides whether a message in the client's own session with a server reaches the client: a change
-   * does only if the client wants it, and has not received it through the fan-out.
+   * does only if the client wants it, and has not received it through the fan-out. A server may report the change of
+   * a list there alone, though it has promised the fan-out to report it.
    */
   passes(slug: string, { method, params }: Call): boolean {
     const list = listChangedBy(method);
-    if (list !== undefined) return !this.isPromised(slug, list);
+    if (list !== undefined) return this.#deduplicator.isNew(`${slug} ${list}`, "own");
     if (method !== RESOURCE_UPDATED) return true;
     const uri = params?.uri;
     if (typeof uri !== "string") return false;
     const topic = topicOf(uri);
-    return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(topic, "own");
+    return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(`${slug} ${topic}`, "own");
   }
 
   /** The client listens, or listens again. */
@@ -283,10 +277,8 @@ export class EndpointSubscriptions {
     const topics = takePublisherNews(publisher, news) ? [] : [...new Set(news.topics)];
     const slug = slugOfKey(news.slug);
     const wanted = topics.filter((topic) => this.#wanted.wants(slug, topic));
-    const answer = this.#inbox.take(
-      news,
-      wanted,
-      (topic) => isListTopic(topic) || this.#deduplicator.isNew(topic, "feed"),
+    const answer = this.#inbox.take(news, wanted, (topic) =>
+      this.#deduplicator.isNew(`${slug} ${topic}`, "feed"),
     );
     if (answer === "taken") this.#answered(wanted);
     return answer;
@@ -308,11 +300,6 @@ export class EndpointSubscriptions {
     if (asks === undefined) return;
     this.#save();
     this.#options.requestScope.waitUntil(this.#remove(asks));
-  }
-
-  /** @returns whether the fan-out announces changes of a server's list to the client. */
-  isPromised(slug: string, topic: ListTopic): boolean {
-    return this.#wanted.isPromised(slug, topic);
   }
 
   /** The time since which the client has not listened, if noted, in milliseconds since 1970. */

@@ -1,6 +1,6 @@
 /**
  * A server that reports a change of a list on the stream of a call alone: the client that made the call is told, and
- * the list that it reads at once is that of after the change.
+ * the list that it reads at once is that of after the change. Another client is told when that has been read.
  */
 
 import { beforeAll, test } from "vitest";
@@ -8,27 +8,29 @@ import { beforeAll, test } from "vitest";
 import type { Json, Script } from "../../support/scripted-upstream-script.ts";
 import { Session } from "../client.ts";
 import { EventReader, responseIn } from "../event-reader.ts";
-import { changed, MERGED, resourceful } from "../merged-session.ts";
+import { changed, MERGED, promised, resourceful } from "../merged-session.ts";
 import { takeSeveral } from "../several-servers.ts";
 import { ANSWER, event, streamOf, type Upstream } from "../upstream.ts";
 
 let other: Upstream;
 let changing: Upstream;
+let promising: Upstream;
 
-/** It announces nothing in the session of the feed. */
-function offering(...names: readonly string[]): Script {
+/** It announces nothing in the session of the feed, whatever it promises. */
+function offering(names: readonly string[], listChanged: boolean): Script {
   return resourceful("changing", {
-    capabilities: { tools: {} },
+    capabilities: { tools: { listChanged }, prompts: { listChanged }, resources: { listChanged } },
     tools: names.map((name) => ({ name, inputSchema: { type: "object" } })),
     reactions: { "tools/call": [streamOf(event(changed("tools")), event(ANSWER))] },
   });
 }
 
 beforeAll(async () => {
-  [other, changing] = (await takeSeveral([
+  [other, changing, promising] = (await takeSeveral([
     { script: resourceful("other") },
-    { script: offering("work") },
-  ])) as [Upstream, Upstream];
+    { script: offering(["work"], false) },
+    { script: offering(["work"], true) },
+  ])) as [Upstream, Upstream, Upstream];
 });
 
 async function toolsOf(session: Session): Promise<readonly unknown[]> {
@@ -37,15 +39,27 @@ async function toolsOf(session: Session): Promise<readonly unknown[]> {
   return tools.map(({ name }) => name);
 }
 
-test("a list is read anew after the server has reported its change on the stream of a call", async ({
-  expect,
-}) => {
-  const session = await Session.open(MERGED.mcp);
-  const before = [`${other.slug}__work`, `${changing.slug}__work`];
-  expect(await toolsOf(session)).toEqual(before);
-  await changing.script(offering("work", "more"));
-  const events = new EventReader(await session.callTool(`${changing.slug}__work`));
-  expect(await events.message()).toMatchObject(changed("tools"));
-  expect(await toolsOf(session)).toEqual([...before, `${changing.slug}__more`]);
-  expect((await events.rest()).at(-1)?.data).toContain('"result"');
-});
+test.for([
+  { name: "that promises nothing", server: () => changing, isPromised: false },
+  { name: "that promises to announce it", server: () => promising, isPromised: true },
+])(
+  "a list of a server $name is read anew after its change was reported on the stream of a call",
+  async ({ server, isPromised }, { expect }) => {
+    const session = await Session.open(MERGED.mcp);
+    const watching = await Session.open(MERGED.mcp);
+    const streams = [await session.listen(), await watching.listen()];
+    const before = [other, changing, promising].map(({ slug }) => `${slug}__work`);
+    await promised(session, promising);
+    await promised(watching, promising);
+    expect(await toolsOf(session)).toEqual(expect.arrayContaining(before));
+    const { slug } = server();
+    await server().script(offering(["work", "more"], isPromised));
+    const events = new EventReader(await session.callTool(`${slug}__work`));
+    expect(await events.message()).toMatchObject(changed("tools"));
+    expect(await toolsOf(session)).toContain(`${slug}__more`);
+    expect((await events.rest()).at(-1)?.data).toContain('"result"');
+    expect(await streams[1]?.message()).toMatchObject(changed("tools"));
+    for (const stream of streams) await stream.cancel();
+    for (const each of [session, watching]) await (await each.delete()).text();
+  },
+);

@@ -62,6 +62,8 @@ export class ChangeLedger {
   readonly #isSlow: boolean;
   /** When each version came, in milliseconds. */
   readonly #changedAt = new Map<string, number[]>();
+  /** The versions of each list that came when nobody was promised to hear of them. */
+  readonly #unheard = new Map<string, number[]>();
   readonly #gaps = new Set<Gap>();
   #brokenAt = -Infinity;
   readonly #callers = new Set<string>();
@@ -86,6 +88,11 @@ export class ChangeLedger {
 
   changed(topic: string): void {
     this.#changedAt.set(topic, [...(this.#changedAt.get(topic) ?? []), this.#now()]);
+    const isHeard = [...this.#subscriptions.values()].some(
+      (each) => each.topic === topic && each.isPromised,
+    );
+    if (isHeard || !isList(topic)) return;
+    this.#unheard.set(topic, [...(this.#unheard.get(topic) ?? []), this.versionOf(topic)]);
   }
 
   /** Of a list: the sum of what all servers have changed. */
@@ -215,7 +222,10 @@ export class ChangeLedger {
     // Its own session with the server announces the list until the session knows that the fan-out does.
     const hasOwn = isList(topic) && this.#callers.has(client);
     const early = hasOwn ? (subscription.early ?? changes) : 0;
-    if (subscription.heard > changes + others + early + subscription.extra)
+    // The gateway reads a list again once it watches the server, and announces what had come in between.
+    const unheard = this.#unheard.get(topic) ?? [];
+    const found = unheard.filter((version) => version <= subscription.since).length;
+    if (subscription.heard > changes + others + early + found + subscription.extra)
       subscription.isTooMany = true;
   }
 

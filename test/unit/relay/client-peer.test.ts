@@ -227,14 +227,17 @@ describe("a server among several", () => {
       },
     });
     const sent = (): string[] => client.notices.map(({ notice }) => notice.method);
-    const telling = peer.notify({ method: "notifications/tools/list_changed" });
-    await peer.notify({ method: "notifications/prompts/list_changed" });
+    const telling = [
+      peer.notify({ method: "notifications/tools/list_changed" }),
+      peer.notify({ method: "notifications/prompts/list_changed" }),
+    ];
     await peer.notify({ method: "notifications/resources/updated", params: { uri: "a:b" } });
     expect(sent()).toEqual(["notifications/resources/updated"]);
     resolve();
-    await telling;
-    expect(sent().at(-1)).toBe("notifications/tools/list_changed");
-    expect(outdated).toEqual(["tools"]);
+    await Promise.all(telling);
+    expect(sent().slice(1)).toEqual(["notifications/tools/list_changed"]);
+    // The client is told of the prompts by the fan-out.
+    expect(outdated).toEqual(["tools", "prompts"]);
   });
 });
 

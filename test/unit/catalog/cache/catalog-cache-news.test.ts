@@ -166,25 +166,96 @@ describe("a change that the cache finds", () => {
     });
   });
 
-  test.for([{ life: "the same life" }, { life: "the next life" }])(
-    "was told to one client alone: read when somebody asks, in $life, and announced to the others",
-    async ({ life }, { expect }) => {
+  test.for([
+    { life: "the same life", isAsked: true },
+    { life: "the same life", isAsked: false },
+    { life: "the next life", isAsked: true },
+    { life: "the next life", isAsked: false },
+  ])(
+    "was told to one client alone: read in $life, and announced to the others; somebody asks: $isAsked",
+    async ({ life, isAsked }, { expect }) => {
       await withScene(async (scene) => {
         const before = scene.cache();
         scene.isWanted = true;
         serves(scene, catalogOf(BEFORE), 60_000);
         await ask(before);
+        scene.now += 10_000;
+        const calls = scene.dueCalls;
         before.outdated(["tools"], false);
+        expect(scene.dueCalls).toBeGreaterThan(calls);
         const cache = life === "the next life" ? scene.cache() : before;
-        expect([scene.attempts.length, cache.dueAt]).toEqual([1, undefined]);
+        scene.now += 4999;
+        if (life === "the same life") {
+          cache.wake();
+          expect([scene.attempts.length, cache.dueAt]).toEqual([1, scene.now + 1]);
+        }
+        scene.now += 1;
         serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
-        expect(short(await ask(cache))).toBe("b");
+        if (isAsked) expect(short(await ask(cache))).toBe("b");
+        else cache.wake();
+        await Promise.all(scene.kept);
         expect(scene.announced).toEqual([["tools"]]);
+        expect(cache.dueAt).toBeUndefined();
         await ask(cache);
         expect(scene.attempts).toHaveLength(2);
       });
     },
   );
+
+  test("was told to one client alone, where nobody has subscribed: read when somebody asks", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["tools"], false);
+      expect(cache.dueAt).toBeUndefined();
+      scene.now += 10_000;
+      cache.wake();
+      expect(scene.attempts).toHaveLength(1);
+    });
+  });
+
+  test("was told to all while it was read for the one who was told before is not announced again", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      scene.isWanted = true;
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["tools"], false);
+      scene.server = undefined;
+      const asked = ask(cache);
+      cache.outdated(["tools"]);
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      expect(short(await asked)).toBe("b");
+      expect([scene.announced, cache.dueAt]).toEqual([[], undefined]);
+    });
+  });
+
+  test("was told to all, and then to one client alone, is announced again only if the list was read in between", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      scene.isWanted = true;
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(cache);
+      cache.outdated(["tools"]);
+      cache.outdated(["tools"], false);
+      expect(cache.dueAt).toBeUndefined();
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      expect(short(await ask(cache))).toBe("b");
+      expect(scene.announced).toEqual([]);
+      cache.outdated(["tools"], false);
+      serves(scene, catalogOf({ ...BEFORE, tools: ["c"] }), 60_000);
+      expect(short(await ask(cache))).toBe("c");
+      expect(scene.announced).toEqual([["tools"]]);
+    });
+  });
 
   test("was told to one client alone while the list was read: read again, and announced to the others", async ({
     expect,

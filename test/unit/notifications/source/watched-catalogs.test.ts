@@ -84,6 +84,25 @@ describe("a change of a list that a reading finds", () => {
     });
   });
 
+  test("is announced though nobody asks for the list after its watch was opened", async ({
+    expect,
+  }) => {
+    await withFeed(async ({ scene, server, catalogs, watch, published, pass }) => {
+      serves(scene, ONE, TTL_MS);
+      await ask(catalogs);
+      serves(scene, TWO, TTL_MS);
+      const promised = watch.watch(0, { add: ["tools"], remove: [] });
+      await pass();
+      expect(await promised).toEqual(["tools"]);
+      for (let second = 0; second < 60; second++) {
+        if (catalogs.dueAt !== undefined && catalogs.dueAt <= scene.now) catalogs.wake();
+        await pass();
+      }
+      expect(published).toEqual(["tools"]);
+      expect([scene.attempts.length, server.attempts]).toEqual([2, 1]);
+    });
+  });
+
   test("is announced once if the list was promised as the watch missed something", async ({
     expect,
   }) => {
