@@ -99,7 +99,8 @@ export class CatalogCache {
   constructor(parts: CatalogCacheParts) {
     this.#parts = parts;
     const store = new CatalogStore(parts.storage, parts.endpoint);
-    this.#entries = new CatalogEntries(store, parts.limits.keptCatalogsPerServer);
+    const { keptCatalogsPerServer: most } = parts.limits;
+    this.#entries = new CatalogEntries(store, most, () => parts.isWanted());
     this.#looks = new ServerLooks(parts, this.#entries, (entry) => this.#refresh(entry).done);
     this.#announcer = new ChangeAnnouncer((topics) => parts.announce(topics), parts.now);
     this.#logged = this.condition();

@@ -5,7 +5,7 @@ import { eraOf } from "../../protocol/revisions.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import type { Catalog, ListFault } from "../catalog.ts";
 import type { ListTopic } from "../topics.ts";
-import { type CatalogEntry, entryFrom, newEntry, newestOf } from "./catalog-entry.ts";
+import { type CatalogEntry, entryFrom, isMissed, newEntry, newestOf } from "./catalog-entry.ts";
 import type { CatalogStore, Part } from "./catalog-store.ts";
 
 type Change = Partial<Pick<CatalogEntry, "outage" | "outdated">>;
@@ -25,15 +25,18 @@ const TOPICS: Readonly<Record<Part, ListTopic | undefined>> = {
 export class CatalogEntries {
   readonly #store: CatalogStore;
   readonly #max: number;
+  readonly #isWanted: () => boolean;
   /** By id. */
   readonly #held = new BoundedCache<Catalog>({ maxWeight: MAX_HELD_CHARS });
   /** The least recently requested entry is the first. */
   readonly #entries = new Map<string, CatalogEntry>();
   #nextId = 1;
 
-  constructor(store: CatalogStore, max: number) {
+  /** @param isWanted whether any client has subscribed to changes. */
+  constructor(store: CatalogStore, max: number, isWanted: () => boolean) {
     this.#store = store;
     this.#max = max;
+    this.#isWanted = isWanted;
     for (const stored of store.load()) {
       const entry = entryFrom(stored);
       this.#entries.set(entry.key, entry);
@@ -58,18 +61,25 @@ export class CatalogEntries {
   /**
    * Evicts the least recently requested entries. Entries without a catalog have a limit of their
    * own: a caller that invents kinds of clients must not evict good catalogs. A catalog that is being read again
-   * stays until that ends: somebody may have been given the one of before, and is told of what is new.
+   * stays until that ends: somebody may have been given the one of before, and is told of what is new. One that is
+   * still to be read again for that stays as well, unless there are twice as many entries.
    */
   makeRoom(): void {
     for (const isKnown of [true, false]) {
       const alike = this.all().filter(({ facts }) => (facts !== undefined) === isKnown);
-      for (const { key, id, refresh } of alike.slice(0, Math.max(0, alike.length - this.#max))) {
-        if (isKnown && refresh !== undefined) continue;
+      for (const [index, entry] of alike.slice(0, -this.#max).entries()) {
+        const { key, id, refresh } = entry;
+        const isAwaited = index >= alike.length - 2 * this.#max && this.#isAwaited(entry);
+        if (isKnown && (refresh !== undefined || isAwaited)) continue;
         this.#entries.delete(key);
         this.#held.delete(String(id));
         this.#store.drop(id);
       }
     }
+  }
+
+  #isAwaited(entry: CatalogEntry): boolean {
+    return isMissed(entry) && this.#isWanted();
   }
 
   /** The newest good entry of the same era: a server lists nearly the same to all its clients. */

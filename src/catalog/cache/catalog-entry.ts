@@ -292,7 +292,7 @@ export function retryAt(entry: CatalogEntry): number | undefined {
 }
 
 /** A caller has an older list than the server, and nobody has told it, or will. */
-function isMissed({ servedStale, unannounced }: CatalogEntry): boolean {
+export function isMissed({ servedStale, unannounced }: CatalogEntry): boolean {
   return servedStale || unannounced.length > 0;
 }
 

@@ -147,6 +147,40 @@ describe("a change that the cache finds", () => {
     );
   });
 
+  test.for([
+    { others: 1, isWanted: true, announced: [["tools"]] },
+    { others: 2, isWanted: true, announced: [] },
+    { others: 1, isWanted: false, announced: [] },
+  ])(
+    "after somebody was given the list of before is announced, though clients of $others other kinds came before it was read again; anybody has subscribed: $isWanted",
+    async ({ others, isWanted, announced }, { expect }) => {
+      await withScene(
+        async (scene) => {
+          const cache = scene.cache();
+          scene.isWanted = isWanted;
+          serves(scene, catalogOf(BEFORE), 60_000);
+          await ask(cache);
+          cache.outdated(["tools"]);
+          scene.server = undefined;
+          await ask(cache, { waitMs: 0 });
+          cache.outdated(["tools"]);
+          expect(short(await ask(cache, { waitMs: 0 }))).toBe("a");
+          scene.attempts[1]?.answer(catalogOf(BEFORE), 60_000);
+          await Promise.all(scene.kept);
+          serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+          for (let n = 0; n < others; n++) {
+            await ask(cache, { client: { ...MODERN, capabilities: { extensions: { n } } } });
+          }
+          scene.now += 5000;
+          cache.wake();
+          await Promise.all(scene.kept);
+          expect(scene.announced).toEqual(announced);
+        },
+        { keptCatalogsPerServer: 1 },
+      );
+    },
+  );
+
   test("has the catalogs of other clients read again, and is announced once", async ({
     expect,
   }) => {
