@@ -16,7 +16,6 @@ import {
   LIST_KINDS,
   type Trouble,
 } from "../catalog.ts";
-import type { Topic } from "../feeds.ts";
 import { unconnected } from "./unconnected.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
@@ -128,28 +127,6 @@ export async function recentCatalog(
     copy.askedAt >= since &&
     Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
   return isRecent ? knownFrom(server, copy) : currentCatalog(context, server, client);
-}
-
-/** The longest wait for a feed that is told of a change. */
-const TELL_WAIT_MS = 1000;
-
-/**
- * The server has reported in a client's own session that a list has changed. The feed is told before the client is: a
- * list that the client then asks for is read after the change. Never rejects, and soon returns, for the client must
- * be told also where the feed cannot be.
- */
-export async function outdateList(
-  { feeds, waitUntil }: Pick<RequestScope, "feeds" | "waitUntil">,
-  { target }: Server,
-  list: Topic,
-): Promise<void> {
-  const tell = async (): Promise<void> => {
-    const key = await serverKey(target);
-    if (key !== undefined) await feeds.of(key).outdated([list]);
-  };
-  const telling = twice(tell).catch((error: unknown) => void logUnexpected(error));
-  waitUntil(telling);
-  await settleWithin(telling, TELL_WAIT_MS);
 }
 
 /** Where all callers share, a catalog is the same for all of them; else it is of one account. */

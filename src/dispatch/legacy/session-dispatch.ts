@@ -3,7 +3,7 @@
  * they are for; a server's messages come back with resume tokens that lead to the server.
  */
 
-import { outdateList } from "../../catalog/cache/catalogs.ts";
+import { OutdatedLists } from "../../catalog/cache/outdated-lists.ts";
 import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
@@ -62,6 +62,7 @@ export class SessionDispatch implements Dispatch {
     const { requestScope, client, unsolicited, source, saved, save } = options;
     const { limits } = requestScope;
     const kind = clientKind(client.revision, client.capabilities);
+    const outdatedLists = new OutdatedLists(requestScope);
     let { logLevel } = saved;
     this.subscriptions = new EndpointSubscriptions({
       requestScope,
@@ -93,7 +94,7 @@ export class SessionDispatch implements Dispatch {
       onSilent: () => this.subscriptions.silenced(),
       logLevel: () => logLevel,
       passes: (slug, notice) => this.subscriptions.passes(slug, notice),
-      outdated: (server, list) => outdateList(requestScope, server, list),
+      outdated: (server, list) => outdatedLists.tell(server, list),
       subscriptions: (slug) => this.subscriptions.ownUris(slug),
       onMissed: (slug) => this.subscriptions.missed(slug),
     });

@@ -6,7 +6,6 @@ import {
   currentCatalog,
   type Known,
   knownCatalog,
-  outdateList,
   recentCatalog,
 } from "../../../../src/catalog/cache/catalogs.ts";
 import { clientKind } from "../../../../src/endpoint/client-kind.ts";
@@ -163,38 +162,6 @@ describe("knownCatalog()", () => {
     const moved = fakeServer("docs");
     expect(namesOf(await knownCatalog({ feeds, limits }, moved, client))).toEqual(["b"]);
     expect(namesOf(await known())).toEqual(["a"]);
-  });
-});
-
-describe("outdateList()", () => {
-  test.for([
-    { how: "that answers", failures: 0, told: ["tools"] },
-    { how: "that fails once", failures: 1, told: ["tools"] },
-    { how: "that cannot be reached", failures: 2, told: [] },
-  ])("tells a feed $how", async ({ failures, told }, { expect }) => {
-    const log = vi.spyOn(console, "error").mockReturnValue();
-    const { feeds, feed, server } = newWorld();
-    feed.failures = failures;
-    await outdateList({ feeds, waitUntil: () => undefined }, server, "tools");
-    expect(feed.outdatedLists).toEqual(told);
-    expect(log).toHaveBeenCalledTimes(told.length === 0 ? 1 : 0);
-  });
-
-  test("tells a feed that does not answer, and waits for it no longer than a second", async ({
-    expect,
-  }) => {
-    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-    const { feeds, feed, server } = newWorld();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    feed.gate = { opened: promise, heedsWait: false };
-    const kept: Promise<unknown>[] = [];
-    const outdating = outdateList({ feeds, waitUntil: (work) => kept.push(work) }, server, "tools");
-    await vi.advanceTimersByTimeAsync(1000);
-    await outdating;
-    expect(feed.outdatedLists).toEqual([]);
-    resolve();
-    await Promise.all(kept);
-    expect(feed.outdatedLists).toEqual(["tools"]);
   });
 });
 
