@@ -324,6 +324,7 @@ export class FeedObject extends DurableObject<Env> {
       events: {
         publish: (branch, news) => branchAt(env, branch).publish({ ...news, slug: this.#key }),
         outdated: (topics, isAnnounced) => catalogs.outdated(topics, isAnnounced),
+        sent: () => catalogs.sent(),
       },
     });
     return { catalogs, watch, history, replaced };

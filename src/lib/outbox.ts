@@ -118,6 +118,10 @@ export class MemoryRows<Recipient, Item> implements OutboxRows<Recipient, Number
     this.#options = options;
   }
 
+  get isEmpty(): boolean {
+    return this.#queues.size === 0;
+  }
+
   append(recipient: Recipient, item: Item): void {
     const queue = this.#queues.get(recipient);
     if (queue !== undefined) queue.waiting.add(item);

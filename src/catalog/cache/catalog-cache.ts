@@ -102,7 +102,8 @@ export class CatalogCache {
     const { keptCatalogsPerServer: most } = parts.limits;
     this.#entries = new CatalogEntries(store, most, () => parts.isWanted());
     this.#looks = new ServerLooks(parts, this.#entries, (entry) => this.#refresh(entry).done);
-    this.#announcer = new ChangeAnnouncer((topics) => parts.announce(topics), parts.now);
+    const { sql } = parts.storage;
+    this.#announcer = new ChangeAnnouncer({ announce: parts.announce, now: parts.now, sql });
     this.#logged = this.condition();
   }
 
@@ -148,6 +149,11 @@ export class CatalogCache {
       this.#parts.onDue();
     }
     this.#hurry();
+  }
+
+  /** Every branch has received what was announced. */
+  sent(): void {
+    if (!this.#isOver) this.#announcer.sent();
   }
 
   /** A caller found the server unavailable, or available again (`undefined`). */

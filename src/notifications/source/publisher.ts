@@ -38,6 +38,8 @@ export interface PublisherOptions {
    * @param isAnnounced the branches that want these lists receive it. Else no branch was promised them until now.
    */
   readonly outdated: (lists: readonly ListTopic[], isAnnounced: boolean) => void;
+  /** Called when every branch has received everything. */
+  readonly sent?: () => void;
   readonly now: () => number;
 }
 
@@ -99,6 +101,7 @@ export class Publisher {
   /** The branch has unsubscribed from the topic. */
   forget(branch: number, topic: Topic): void {
     this.#rows.withdraw(branch, topic);
+    this.#delivered();
     this.#schedule();
   }
 
@@ -116,8 +119,13 @@ export class Publisher {
   #wake(): void {
     if (this.#isOver) return;
     if (this.#leftMs() <= 0) this.#flush();
-    void this.#outbox.deliverDue();
+    void this.#outbox.deliverDue().then(() => this.#delivered());
     this.#schedule();
+  }
+
+  #delivered(): void {
+    if (this.#isOver || !this.#rows.isEmpty || this.#due.size + this.#dueLists.size > 0) return;
+    this.#options.sent?.();
   }
 
   #schedule(): void {

@@ -35,6 +35,8 @@ interface WatchManagerEvents {
    *   them before is told when a reading finds a change.
    */
   readonly outdated: (topics: readonly Topic[], isAnnounced: boolean) => void;
+  /** Called when every branch has received everything. */
+  readonly sent?: () => void;
 }
 
 export interface WatchManagerOptions {
@@ -73,6 +75,7 @@ export class WatchManager {
       nextSeq: () => numbers.next(),
       publish: events.publish,
       outdated: events.outdated,
+      sent: () => events.sent?.(),
     });
     const request = { target, uris: wanted.uris };
     this.#watch = new ServerWatch({

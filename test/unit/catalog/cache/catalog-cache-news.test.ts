@@ -325,6 +325,41 @@ describe("a change that the cache finds", () => {
     });
   });
 
+  test.for([
+    { isSent: false, isWaiting: false },
+    { isSent: false, isWaiting: true },
+    { isSent: true, isWaiting: false },
+    { isSent: true, isWaiting: true },
+  ])(
+    "is announced by the next life as well, unless every branch has it: $isSent, and it does not wait: $isWaiting",
+    async ({ isSent, isWaiting }, { expect }) => {
+      await withScene(async (scene) => {
+        const before = scene.cache();
+        scene.isWanted = true;
+        scene.isReceived = false;
+        serves(scene, catalogOf(BEFORE), 1000);
+        await ask(before);
+        scene.now += 1000;
+        serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 1000);
+        await ask(before);
+        expect([scene.announced, before.dueAt]).toEqual([[["tools"]], scene.now + 30_000]);
+        if (isWaiting) {
+          scene.now += 1000;
+          serves(scene, catalogOf({ ...BEFORE, tools: ["b"], prompts: ["b"] }), 60_000);
+          await ask(before);
+        }
+        if (isSent) before.sent();
+        const left = [...(isWaiting ? ["prompts"] : []), ...(isSent ? [] : ["tools"])];
+        const cache = scene.cache();
+        expect(cache.dueAt === undefined).toBe(left.length === 0);
+        cache.wake();
+        expect(scene.announced.slice(1)).toEqual(left.length === 0 ? [] : [left]);
+        cache.sent();
+        expect([cache.dueAt, scene.cache().dueAt]).toEqual([undefined, undefined]);
+      });
+    },
+  );
+
   test("in every reading is announced every five seconds", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();

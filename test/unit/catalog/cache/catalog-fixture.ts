@@ -61,6 +61,8 @@ export interface Scene {
   readonly covered: Set<Topic>;
   readonly announced: (readonly Topic[])[];
   isWanted: boolean;
+  /** Every branch receives at once what is announced. */
+  isReceived: boolean;
   dueCalls: number;
   readonly kept: Promise<unknown>[];
   readonly sql: SqlStorage;
@@ -78,10 +80,10 @@ export function withScene<T>(
   return runInDurableObject(object, async (_instance, { storage }) => {
     const scene: Scene = {
       ...{ now: START, attempts: [], server: undefined, covered: new Set(), announced: [] },
-      ...{ isWanted: false, dueCalls: 0, kept: [], sql: storage.sql },
+      ...{ isWanted: false, isReceived: true, dueCalls: 0, kept: [], sql: storage.sql },
       history: new ServerHistory({ read: () => undefined, write: () => undefined }),
-      cache: (parts) =>
-        new CatalogCache({
+      cache: (parts) => {
+        const cache = new CatalogCache({
           ...{ slug: "docs", endpoint: "https://docs.example/mcp" },
           storage: {
             sql: storage.sql,
@@ -91,14 +93,19 @@ export function withScene<T>(
           now: () => scene.now,
           read: (client, signal) => attempt(scene, client, signal),
           covers: (topic) => scene.covered.has(topic),
-          announce: (topics) => void scene.announced.push([...topics].toSorted()),
+          announce: (topics) => {
+            scene.announced.push([...topics].toSorted());
+            if (scene.isReceived) cache.sent();
+          },
           isWanted: () => scene.isWanted,
           history: scene.history,
           over: new AbortController().signal,
           waitUntil: (work) => void scene.kept.push(work),
           onDue: () => void (scene.dueCalls += 1),
           ...parts,
-        }),
+        });
+        return cache;
+      },
     };
     return act(scene);
   });

@@ -17,6 +17,8 @@ interface Published {
 class Fixture {
   readonly published: Published[] = [];
   readonly outdated: (readonly Topic[])[] = [];
+  /** How often every branch had received everything. */
+  sent = 0;
   readonly wants: Map<Topic, Set<number>>;
   /** Branches whose calls the test settles. */
   readonly slow = new Set<number>();
@@ -38,6 +40,7 @@ class Fixture {
       nextSeq: () => ++this.#seq,
       publish: (branch, news) => this.#publish(branch, news),
       outdated: (lists) => void this.outdated.push(lists),
+      sent: () => void (this.sent += 1),
       now: Date.now,
     });
   }
@@ -156,6 +159,30 @@ describe("a publisher", () => {
     await vi.advanceTimersByTimeAsync(100);
     expect(outdated).toEqual([["tools"], ["prompts"], ["tools"], ["prompts"]]);
     expect(published).toEqual([]);
+  });
+
+  test("says when every branch has received everything, or wants it no more", async ({
+    expect,
+  }) => {
+    const fixture = new Fixture({ tools: [0, 1], prompts: [0] });
+    const { publisher } = fixture;
+    publisher.announce(["tools"]);
+    publisher.announce(["tools", "prompts"]);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(fixture.sent).toBe(0);
+    fixture.slow.add(1);
+    await vi.advanceTimersByTimeAsync(101);
+    expect(fixture.sent).toBe(0);
+    fixture.published.at(-1)?.done(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fixture.sent).toBe(1);
+    publisher.announce(["tools"]);
+    await vi.advanceTimersByTimeAsync(1000);
+    fixture.published.at(-1)?.done(false);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fixture.sent).toBe(1);
+    fixture.leave(1, "tools");
+    expect(fixture.sent).toBe(2);
   });
 
   test("waits longer each time for a branch that fails, and has it wait for nothing after", async ({

@@ -47,6 +47,7 @@ function withFeed(act: (feed: Feed) => Promise<void>): Promise<void> {
       events: {
         publish: async (_branch, { topics }) => void published.push(...topics),
         outdated: (topics, isAnnounced) => catalogs.outdated(topics, isAnnounced),
+        sent: () => catalogs.sent(),
       },
     });
     const pass = async (): Promise<void> => {
