@@ -220,7 +220,6 @@ export class SessionHost {
     if (isOfNow || published !== undefined) this.#publishing.learn(published);
     const { known } = this.#store;
     if (person === undefined || known === undefined || known.person !== undefined) return;
-    if (this.session?.isIdle === false) return; // with its next request
     this.#store.save({ person, application, origin });
     this.session?.serversChanged();
   }

@@ -118,8 +118,8 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Called by a vault: what was opened with the account ends. */
-  async accountEnded(ended: EndedAccount): Promise<void> {
-    await this.#host.session?.accountEnded(ended);
+  accountEnded(ended: EndedAccount): Promise<void> {
+    return this.#host.accountEnded(ended);
   }
 
   /** Takes news of the session's subscriptions; the same news may arrive twice. */

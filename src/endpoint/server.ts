@@ -31,6 +31,16 @@ export function isSameTarget(one: Server | undefined, other: Server | undefined)
   return one === other || (one && wayTo(one)) === (other && wayTo(other));
 }
 
+/** True where a server also knows its caller in the same way: by the same account, and told the same. */
+export function isSameForCaller(one: Server | undefined, other: Server | undefined): boolean {
+  return isSameTarget(one, other) && callerAt(one) === callerAt(other);
+}
+
+function callerAt(server: Server | undefined): string {
+  const { credentials, assertion } = server?.target ?? {};
+  return JSON.stringify([credentials?.owner, assertion?.caller]);
+}
+
 /** @returns a hash of the way in which the server is reached, with which another isolate can compare its own. */
 export function wayMark(server: Server): Promise<string> {
   return hashOf(wayTo(server));

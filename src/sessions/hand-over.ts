@@ -46,6 +46,10 @@ export class HandOver {
     this.#options = options;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** A Worker that watched before this life of the session's object still does. */
   found(reader: StreamReader): void {
     // Over HTTP+SSE, the stream is older than `initialize`.
@@ -99,12 +103,14 @@ export class HandOver {
 
   /** The session is over. */
   end(): void {
+    if (this.#isOver) return;
     const { life } = this.#options;
     this.#isOver = true;
     clearTimeout(this.#timer);
     // Where another session follows on the same storage, it has no listener yet.
     life.take("left");
     life.take("lingered");
+    life.readersChanged(0);
   }
 
   #awaitQuiet(ms = this.#options.limits.quietSeconds * 1000): void {

@@ -66,7 +66,9 @@ export class Session {
       log,
       synced,
       stallMs: limits.stallSeconds * 1000,
-      onReaders: (count) => life.readersChanged(count),
+      onReaders: (count) => {
+        if (!this.#handOver.isOver) life.readersChanged(count);
+      },
       onDetach: ({ id }) => {
         if (id.kind === "standalone") this.#handOver.left();
         onDetach();

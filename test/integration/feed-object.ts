@@ -8,7 +8,7 @@ import { feedName, feedsIn } from "../../durable-objects/ports.ts";
 import type { ClientKind } from "../../src/endpoint/client-kind.ts";
 import type { CatalogAnswer, CatalogQuestion } from "../../src/catalog/catalog.ts";
 import type { Feed } from "../../src/catalog/feeds.ts";
-import { within } from "./bounded.ts";
+import { until, within } from "./bounded.ts";
 import type { Upstream } from "./upstream.ts";
 
 export const LEGACY: ClientKind = { revision: "2025-06-18", capabilities: {} };
@@ -16,6 +16,21 @@ export const MODERN: ClientKind = { revision: "2026-07-28", capabilities: {} };
 
 export function feedOf({ slug }: Upstream): Feed {
   return feedsIn(env).of(slug);
+}
+
+/** Longer than the pause after which a feed reads its lists once more when its watch was opened. */
+const PAUSE_MS = 6000;
+
+/** Resolves when the feeds have nothing to do soon: they have read their lists since they began to watch. */
+export async function atRest(...upstreams: readonly Upstream[]): Promise<void> {
+  for (const upstream of upstreams) {
+    await until(async () => {
+      const alarm = await runInDurableObject(objectOf(upstream), (_instance, { storage }) =>
+        storage.getAlarm(),
+      );
+      return (alarm ?? Infinity) > Date.now() + PAUSE_MS || undefined;
+    }, `the feed of "${upstream.slug}" to be at rest`);
+  }
 }
 
 /** Asks as the list of a client does. */

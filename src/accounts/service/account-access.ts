@@ -155,9 +155,13 @@ function isOfKind({ kind }: Account, { auth }: AccountServer): boolean {
 
 /** The operator has changed neither the server nor the scopes since the gateway's own account was made. */
 function isAsMade(account: Account, server: AccountServer): boolean {
-  const { configured = account.requested } = account;
+  const { configured, requested } = account;
   const scopes = operatorScopes(server);
-  const isSame = scopes.length === configured.length && scopes.every((s, n) => s === configured[n]);
+  // A row of an earlier version has only what is requested, to which a server may have added since.
+  const isSame =
+    configured === undefined
+      ? scopes.every((scope) => requested.includes(scope))
+      : scopes.length === configured.length && scopes.every((s, n) => s === configured[n]);
   return isSame && isForServer(account, server);
 }
 

@@ -39,6 +39,7 @@ import {
   conditionOf,
   hurried,
   isDoubted,
+  isOnlyUnheard,
   isOverdue,
   isRetryDue,
   isWorthSaving,
@@ -175,7 +176,10 @@ export class CatalogCache {
   /** The time to call `wake`: never, while no client has subscribed to changes. */
   get dueAt(): number | undefined {
     if (!this.#parts.isWanted()) return undefined;
-    const idle = this.#entries.all().filter(({ refresh }) => refresh === undefined);
+    const isReading = this.#isReading();
+    const idle = this.#entries
+      .all()
+      .filter((entry) => entry.refresh === undefined && !(isReading && isOnlyUnheard(entry)));
     const retries = idle.map((entry) => retryAt(entry) ?? Infinity);
     const first = Math.min(...retries, this.#announcer.dueAt ?? Infinity);
     return first === Infinity ? undefined : first;
@@ -187,9 +191,15 @@ export class CatalogCache {
     this.#announcer.flush();
     for (const entry of this.#failed()) this.#refreshIfDue(entry);
     const now = this.#parts.now();
-    for (const entry of this.#entries.all()) {
-      if (isRetryDue(entry, now)) this.#refreshIfDue(entry);
-    }
+    const due = this.#entries.all().filter((entry) => isRetryDue(entry, now));
+    for (const entry of due) if (!isOnlyUnheard(entry)) this.#refreshIfDue(entry);
+    // One at a time, that of the last question first: a change that it finds is announced to clients of all kinds.
+    const last = due.findLast((entry) => isOnlyUnheard(entry));
+    if (last !== undefined && !this.#isReading()) this.#refreshIfDue(last);
+  }
+
+  #isReading(): boolean {
+    return this.#entries.all().some(({ refresh }) => refresh !== undefined);
   }
 
   /** The known condition of the server. */

@@ -296,6 +296,11 @@ export function isMissed({ servedStale, unannounced }: CatalogEntry): boolean {
   return servedStale || unannounced.length > 0;
 }
 
+/** It is to be read only since something may have changed of which not everybody was told. */
+export function isOnlyUnheard({ outage, servedStale, unannounced }: CatalogEntry): boolean {
+  return outage === undefined && !servedStale && unannounced.length > 0;
+}
+
 /** A server that announces a change by itself does so within the pause after it has reported it to one client. */
 function pauseBegin({ readAt, unannounced, unannouncedAt }: CatalogEntry): number {
   return unannounced.length > 0 ? Math.max(readAt, unannouncedAt) : readAt;

@@ -6,7 +6,7 @@
 import type { ToolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { ListTopic } from "../../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
-import { isSameTarget, type Server } from "../../endpoint/server.ts";
+import { isSameForCaller, type Server } from "../../endpoint/server.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type Call, withoutResumeTokens } from "../../protocol/exchange.ts";
 import { canSubscribe } from "../../protocol/capabilities.ts";
@@ -72,14 +72,18 @@ export class ServerSessions {
     return made.is;
   }
 
-  /** Ends what was opened at servers that are gone, or reached in another way now. Never rejects. */
+  /**
+   * Ends what was opened at servers that are gone, or are reached in another way now, or for another caller: the
+   * session may have learned who that is. Never rejects.
+   */
   async closeChanged(): Promise<void> {
     const { endpoint } = this.#options.scope;
     const ended: (Made | undefined)[] = [];
     for (const slug of new Set([...this.#saved.keys(), ...this.#made.keys()])) {
       const server = serverOf(endpoint, slug);
       const made = this.#made.get(slug);
-      if (server !== undefined && (made === undefined || isSameTarget(server, made.of))) continue;
+      if (server !== undefined && (made === undefined || isSameForCaller(server, made.of)))
+        continue;
       this.#made.delete(slug);
       this.#saved.delete(slug);
       ended.push(made);

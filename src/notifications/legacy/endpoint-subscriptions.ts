@@ -27,7 +27,7 @@ import type { Listening } from "../../sessions/dispatch.ts";
 import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
-import { type Ask, askTopicOf, listChangedBy, topicOf } from "../../catalog/topics.ts";
+import { type Ask, askTopicOf, isListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
@@ -197,12 +197,13 @@ export class EndpointSubscriptions {
 
   /**
    * Decides whether a message in the client's own session with a server reaches the client: a change
-   * does only if the client wants it, and has not received it through the fan-out. A server may report the change of
-   * a list there alone, though it has promised the fan-out to report it.
+   * does only if the client wants it, and has not received it through the fan-out. A list that its server has promised
+   * to announce comes through the fan-out alone: where the server reports its change in this session only, the feed
+   * reads the list, and announces what it finds.
    */
   passes(slug: string, { method, params }: Call): boolean {
     const list = listChangedBy(method);
-    if (list !== undefined) return this.#deduplicator.isNew(`${slug} ${list}`, "own");
+    if (list !== undefined) return !this.#wanted.isPromised(slug, list);
     if (method !== RESOURCE_UPDATED) return true;
     const uri = params?.uri;
     if (typeof uri !== "string") return false;
@@ -277,8 +278,10 @@ export class EndpointSubscriptions {
     const topics = takePublisherNews(publisher, news) ? [] : [...new Set(news.topics)];
     const slug = slugOfKey(news.slug);
     const wanted = topics.filter((topic) => this.#wanted.wants(slug, topic));
-    const answer = this.#inbox.take(news, wanted, (topic) =>
-      this.#deduplicator.isNew(`${slug} ${topic}`, "feed"),
+    const answer = this.#inbox.take(
+      news,
+      wanted,
+      (topic) => isListTopic(topic) || this.#deduplicator.isNew(`${slug} ${topic}`, "feed"),
     );
     if (answer === "taken") this.#answered(wanted);
     return answer;

@@ -12,7 +12,14 @@ import { mayKeep } from "../../catalog/uris/judge-uri.ts";
 import { dropOldest } from "../../lib/drop-oldest.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import { askOf, isListTopic, topicOf, uriOf, versionTopicOf } from "../../catalog/topics.ts";
+import {
+  askOf,
+  isListTopic,
+  type ListTopic,
+  topicOf,
+  uriOf,
+  versionTopicOf,
+} from "../../catalog/topics.ts";
 import { SERVERS_KEY } from "../../upstream/server-key.ts";
 import { type AccountKeys, NO_ACCOUNT } from "../server-keys.ts";
 
@@ -283,6 +290,11 @@ export class SessionSubscriptions {
     if (isListTopic(topic)) return this.#lists !== undefined;
     const uri = uriOf(topic);
     return uri === undefined ? this.#asks.has(topic) : this.#uris.get(uri) === slug;
+  }
+
+  /** @returns whether the server has promised to announce the list. */
+  isPromised(slug: string, topic: ListTopic): boolean {
+    return this.#lists?.get(slug)?.includes(topic) === true;
   }
 
   /**

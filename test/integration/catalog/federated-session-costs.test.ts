@@ -6,6 +6,7 @@ import { beforeAll, describe, test } from "vitest";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import { Session } from "../client.ts";
 import { responseIn } from "../event-reader.ts";
+import { atRest } from "../feed-object.ts";
 import { costsOf } from "../costs-of.ts";
 import { clientsOwn, MERGED, promised, resourceful } from "../merged-session.ts";
 import { takeSeveral } from "../several-servers.ts";
@@ -46,6 +47,7 @@ describe("a session with several servers", () => {
     // The session's own watch, and then that of whoever holds the client's stream.
     const handed = async (): Promise<number> => (await clientsOwn(first)).length - before;
     await expect.poll(handed, { timeout: 20_000 }).toBe(2);
+    await atRest(first, second);
     await stream.silence(); // whatever led to this is over
     const idle = async (): Promise<void> => {
       for (let n = 0; n < 3; n++) await stream.silence();

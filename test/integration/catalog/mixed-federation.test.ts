@@ -5,7 +5,7 @@ import { beforeAll, describe, test } from "vitest";
 import type { Json, Recorded, Script } from "../../support/scripted-upstream-script.ts";
 import { until } from "../bounded.ts";
 import { MODERN, modern, Session } from "../client.ts";
-import { feedOf } from "../feed-object.ts";
+import { atRest, feedOf } from "../feed-object.ts";
 import { EventReader, type Message, responseIn } from "../event-reader.ts";
 import {
   always,
@@ -181,6 +181,7 @@ describe("of each server hears", () => {
         `"${upstream.slug}" to be watched`,
       );
     }
+    await atRest(...upstreams);
     return () => stream.cancel();
   });
 

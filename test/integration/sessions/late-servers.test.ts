@@ -8,6 +8,7 @@ import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
 import { streamRequest } from "../../../src/http/client-stream.ts";
 import { writeClaims } from "../../../src/sessions/session-id.ts";
+import { SERVERS_KEY } from "../../../src/upstream/server-key.ts";
 import { add, change, configureOnly, remove, startAnewUnasked } from "../added-server.ts";
 import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
@@ -119,6 +120,9 @@ describe("a session whose object cannot ask at first what was added", () => {
       await expect(instance.receiveWatched(claims, '{"slug":"x"}')).rejects.toThrow(
         "not known yet",
       );
+      // Its vault tells it again.
+      const ended = { slug: "x", accountId: "a" };
+      await expect(instance.accountEnded(ended)).rejects.toThrow("not known yet");
     });
     expect(await object.close(claims)).toBe(true);
     expect(await object.receive(claims, PING)).toEqual({
@@ -174,6 +178,25 @@ describe("a session whose endpoint gets its first server that has to know who ca
     expect(message).toMatchObject({ id: 7, result: {} });
     await stream.cancel();
   });
+});
+
+test("a server that is to know who calls is told so, though it was used before that was known", async ({
+  expect,
+}) => {
+  const upstream = await Upstream.take({ server: "legacy" });
+  await add(upstream);
+  const session = await Session.inUse(upstream.mcp);
+  const claims = writeClaims(await claimsOf(session.id));
+  await change(upstream, { identity: true });
+  // The object learns of the change before it learns who calls.
+  const object = await objectOf(session);
+  await object.deliver({ slug: SERVERS_KEY, seq: 1, topics: [] });
+  const parsed = { kind: "notification", message: { jsonrpc: "2.0", method: "x" } };
+  await object.receiveWatched(claims, JSON.stringify({ slug: upstream.slug, parsed }));
+  await responseIn(await session.callTool());
+  const [call] = await upstream.sent("tools/call");
+  expect(call?.headers).toHaveProperty("edgeway-assertion");
+  await session.delete();
 });
 
 describe("a server that is changed while a client listens to it", () => {

@@ -87,6 +87,21 @@ class World {
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
+test("a session that has ended changes nothing of the one that follows on the same storage", ({
+  expect,
+}) => {
+  const world = new World();
+  world.listen();
+  world.handOver.end();
+  expect(world.life.state).toBe("offline");
+  // The other session has a listener by now.
+  world.life.take("listening");
+  world.life.readersChanged(1);
+  world.handOver.end();
+  world.leave();
+  expect([world.life.state, world.life.awaySince]).toEqual(["online", undefined]);
+});
+
 describe("the servers' streams", () => {
   test("are handed over when the session was quiet, and closed here once the Worker watches", async ({
     expect,

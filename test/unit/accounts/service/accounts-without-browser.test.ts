@@ -218,6 +218,19 @@ describe("U67 the gateway's own account", () => {
       }),
   );
 
+  test("of an earlier version stays, though its server has demanded more than the operator's scopes", ({
+    expect,
+  }) =>
+    withVendor(shared, async (world) => {
+      const first = usable(await world.life().credential(S));
+      const { sql, clock } = world.fixture;
+      const accounts = new Accounts(sql, () => clock.now);
+      const stored = accounts.find("s")?.account;
+      if (stored === undefined) throw new Error("There is no account");
+      accounts.change({ ...stored, configured: undefined, requested: ["w"] });
+      expect(usable(await world.life().credential(S))).toEqual(first);
+    }));
+
   test("whose key was removed is made anew", ({ expect }) =>
     withVendor(shared, async (world) => {
       const { accountId } = usable(await world.life().credential(S));

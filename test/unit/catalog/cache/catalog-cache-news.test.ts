@@ -236,6 +236,37 @@ describe("a change that the cache finds", () => {
     },
   );
 
+  test("was told to one client alone is looked for in one catalog after the other, until it is found", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const cache = scene.cache();
+      const kinds = [{ a: {} }, { b: {} }, { c: {} }].map((capabilities) => ({
+        ...LEGACY,
+        capabilities,
+      }));
+      serves(scene, catalogOf(BEFORE), 60_000);
+      for (const client of kinds) await ask(cache, { client });
+      scene.isWanted = true;
+      cache.outdated(["tools"], false);
+      scene.now += 5000;
+      scene.server = undefined;
+      cache.wake();
+      expect(scene.attempts.slice(3).map(({ client }) => client)).toEqual(kinds.slice(-1));
+      // Nothing is due while that is read.
+      expect(cache.dueAt).toBeUndefined();
+      scene.attempts[3]?.answer(catalogOf(BEFORE), 60_000);
+      await Promise.all(scene.kept);
+      expect(cache.dueAt).toBeLessThanOrEqual(scene.now);
+      cache.wake();
+      expect(scene.attempts).toHaveLength(5);
+      scene.attempts[4]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([["tools"]]);
+      expect(cache.dueAt).toBeUndefined();
+    });
+  });
+
   test("was told to one client alone, where nobody has subscribed: read when somebody asks", async ({
     expect,
   }) => {

@@ -173,9 +173,10 @@ describe("several servers", () => {
   test("are handed over together, except those that have no stream", async ({ expect }) => {
     const scene = new Scene(["a", "b", "c"], { a: SAVED, b: MODERN, c: SAVED });
     await scene.dispatch.listen(undefined, false);
+    const way: unknown = expect.any(String);
     expect(await scene.dispatch.watched(PLACES)).toEqual({
-      a: { revision: "2025-11-25", sessionId: "s", lastEventId: "e1" },
-      c: { revision: "2025-11-25", sessionId: "s" },
+      a: { revision: "2025-11-25", sessionId: "s", lastEventId: "e1", way },
+      c: { revision: "2025-11-25", sessionId: "s", way },
     });
     expect(scene.openStreams).toEqual(["a", "c"]);
     scene.dispatch.handedOver("a");

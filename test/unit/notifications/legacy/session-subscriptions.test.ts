@@ -329,25 +329,6 @@ describe("once a tool of a server was called", () => {
     expect(scene.delivered).toHaveLength(2);
   });
 
-  test("a change of a list that both announce is announced once, whoever is the first", async ({
-    expect,
-  }) => {
-    const scene = new Scene();
-    await scene.listen();
-    const { subscriptions } = scene;
-    const own = (slug: string): boolean => subscriptions.passes(slug, LIST);
-    expect([own("a"), own("b")]).toEqual([true, true]);
-    scene.news("a", 1, "tools");
-    expect(scene.delivered).toEqual([]);
-    scene.news("a", 2, "tools");
-    expect(scene.delivered).toEqual([LIST]);
-    expect([own("a"), own("a")]).toEqual([false, true]);
-    vi.advanceTimersByTime(1000);
-    scene.news("b", 1, "tools");
-    expect(scene.delivered).toEqual([LIST, LIST]);
-    expect(own("b")).toBe(false);
-  });
-
   test("it passes on no change but what is wanted of it", async ({ expect }) => {
     const scene = new Scene();
     const { subscriptions } = scene;
@@ -356,6 +337,7 @@ describe("once a tool of a server was called", () => {
     expect(subscriptions.passes("a", updated("y:"))).toBe(false);
     expect(subscriptions.passes("constructor", updated("x:"))).toBe(false);
     expect(subscriptions.passes("a", { method: updated("").method })).toBe(false);
+    expect(subscriptions.passes("a", LIST)).toBe(false);
     expect(subscriptions.passes("unheard", LIST)).toBe(true);
     expect(subscriptions.passes("a", { method: "notifications/message" })).toBe(true);
   });
@@ -1082,10 +1064,12 @@ describe("who wants something", () => {
     const scene = new Scene();
     scene.honour = () => interests(["constructor", ["tools"]]);
     await scene.listen();
-    expect(scene.wanted?.lists).toEqual(interests(["constructor", ["tools"]]));
-    scene.revive();
-    await scene.listen();
-    expect(scene.wanted?.lists).toEqual(interests(["constructor", ["tools"]]));
+    const prompts = { method: "notifications/prompts/list_changed" };
+    for (const subscriptions of [scene.subscriptions, scene.revive()]) {
+      expect(subscriptions.passes("constructor", LIST)).toBe(false);
+      expect(subscriptions.passes("constructor", prompts)).toBe(true);
+      expect(subscriptions.passes("a", LIST)).toBe(true);
+    }
   });
 
   test("and ends says so, unless there is nothing", async ({ expect }) => {
