@@ -43,6 +43,7 @@ import {
   isOverdue,
   isRetryDue,
   isWorthSaving,
+  MISSED_PAUSE_MS,
   newestOf,
   type Refresh,
   retryAt,
@@ -95,6 +96,8 @@ export class CatalogCache {
   readonly #refreshes = new Semaphore({ count: REFRESHES_AT_ONCE });
   /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
+  /** When the next catalog is read of whose changes not everybody was told. */
+  #unheardAt = 0;
   #logged: Condition;
 
   constructor(parts: CatalogCacheParts) {
@@ -176,11 +179,11 @@ export class CatalogCache {
   /** The time to call `wake`: never, while no client has subscribed to changes. */
   get dueAt(): number | undefined {
     if (!this.#parts.isWanted()) return undefined;
-    const isReading = this.#isReading();
-    const idle = this.#entries
-      .all()
-      .filter((entry) => entry.refresh === undefined && !(isReading && isOnlyUnheard(entry)));
-    const retries = idle.map((entry) => retryAt(entry) ?? Infinity);
+    const idle = this.#entries.all().filter(({ refresh }) => refresh === undefined);
+    const retries = idle.map((entry) => {
+      const at = retryAt(entry) ?? Infinity;
+      return isOnlyUnheard(entry) ? Math.max(at, this.#unheardAt) : at;
+    });
     const first = Math.min(...retries, this.#announcer.dueAt ?? Infinity);
     return first === Infinity ? undefined : first;
   }
@@ -193,13 +196,12 @@ export class CatalogCache {
     const now = this.#parts.now();
     const due = this.#entries.all().filter((entry) => isRetryDue(entry, now));
     for (const entry of due) if (!isOnlyUnheard(entry)) this.#refreshIfDue(entry);
-    // One at a time, that of the last question first: a change that it finds is announced to clients of all kinds.
+    // One after the other, that of the last question first: a change that it finds is announced to clients of all kinds.
     const last = due.findLast((entry) => isOnlyUnheard(entry));
-    if (last !== undefined && !this.#isReading()) this.#refreshIfDue(last);
-  }
-
-  #isReading(): boolean {
-    return this.#entries.all().some(({ refresh }) => refresh !== undefined);
+    const isPause = now < this.#unheardAt && now >= this.#unheardAt - MISSED_PAUSE_MS;
+    if (last === undefined || isPause) return;
+    this.#unheardAt = now + MISSED_PAUSE_MS;
+    this.#refreshIfDue(last);
   }
 
   /** The known condition of the server. */
@@ -375,7 +377,10 @@ export class CatalogCache {
     if (served === undefined || facts === undefined) return this.#none(entry, isForRouting);
     const { state, freshMs } = this.#stateOf(entry);
     if (outage !== undefined) entry.servedTrouble = true;
-    else if (state !== "fresh" && refresh !== undefined && !isForRouting) entry.servedStale = true;
+    else if (state !== "fresh" && refresh !== undefined && !isForRouting) {
+      entry.servedStale = true;
+      this.#entries.untell(entry);
+    }
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };
     const catalog = read?.version === facts.version ? read : this.#entries.load(served);

@@ -8,7 +8,7 @@ import type { ListTopic } from "../topics.ts";
 import { type CatalogEntry, entryFrom, isMissed, newEntry, newestOf } from "./catalog-entry.ts";
 import type { CatalogStore, Part } from "./catalog-store.ts";
 
-type Change = Partial<Pick<CatalogEntry, "outage" | "outdated">>;
+type Change = Partial<Pick<CatalogEntry, "outage" | "outdated" | "unannounced">>;
 
 /** Many feeds may share the memory of one isolate. A large catalog is read from its rows each time. */
 const MAX_HELD_CHARS = 2 * 1024 * 1024;
@@ -133,8 +133,8 @@ export class CatalogEntries {
     for (const entry of this.all()) {
       if (entry === butFor) continue;
       for (const topic of topics) entry.refresh?.told.add(topic);
-      entry.unannounced = entry.unannounced.filter((topic) => !topics.includes(topic));
-      this.#outdate(entry, topics);
+      const unannounced = entry.unannounced.filter((topic) => !topics.includes(topic));
+      this.#outdate(entry, topics, unannounced);
     }
   }
 
@@ -147,15 +147,26 @@ export class CatalogEntries {
         refresh === undefined && outdated.includes(topic) && !unannounced.includes(topic);
       const left = topics.filter((topic) => !isTold(topic));
       if (unannounced.length === 0) entry.unannouncedAt = now;
-      entry.unannounced = [...new Set([...unannounced, ...left])];
-      this.#outdate(entry, topics);
+      this.#outdate(entry, topics, [...new Set([...unannounced, ...left])]);
     }
   }
 
-  #outdate(entry: CatalogEntry, topics: readonly ListTopic[]): void {
+  /** Somebody was given the lists of before: that they were told of the changes does not count any more. */
+  untell(entry: CatalogEntry): void {
+    const { outdated, unannounced } = entry;
+    if (unannounced.length < outdated.length) this.save(entry, { unannounced: outdated });
+  }
+
+  #outdate(
+    entry: CatalogEntry,
+    topics: readonly ListTopic[],
+    unannounced: readonly ListTopic[],
+  ): void {
     for (const topic of topics) entry.refresh?.missed.add(topic);
     const outdated = [...new Set([...entry.outdated, ...topics])];
-    if (outdated.length > entry.outdated.length) this.save(entry, { outdated });
+    const isSame =
+      outdated.length === entry.outdated.length && unannounced.length === entry.unannounced.length;
+    if (!isSame) this.save(entry, { outdated, unannounced });
   }
 
   #hold({ id, facts }: CatalogEntry, catalog: Catalog): void {

@@ -52,7 +52,6 @@ export interface CatalogEntry extends StoredCatalog {
   facts: Facts | undefined;
   readAt: number;
   outdated: readonly ListTopic[];
-  /** Those of `outdated` of which nobody was told, or one client alone, in its own session at the server. */
   unannounced: readonly ListTopic[];
   /** The time of the first report that made one of them `unannounced`. */
   unannouncedAt: number;
@@ -97,8 +96,7 @@ export function entryFrom(stored: StoredCatalog): CatalogEntry {
     ...newEntry(stored.id, stored.client),
     ...stored,
     savedAt: stored.readAt,
-    // It is no longer known which clients were told of the changes, or learned of the outage.
-    unannounced: stored.outdated,
+    // It is no longer known which clients learned of the outage.
     servedTrouble: stored.outage !== undefined,
   };
 }
@@ -277,7 +275,7 @@ export function isLookDue(
 }
 
 /** The pause before a list is read again whose last reading missed a change: some servers report one at each reading. */
-const MISSED_PAUSE_MS = 5000;
+export const MISSED_PAUSE_MS = 5000;
 
 /**
  * @returns the time of the next attempt without a request; `undefined` for a healthy server, unless there are clients

@@ -20,6 +20,7 @@ import {
   type ListFault,
   type ListKind,
 } from "../catalog.ts";
+import { LIST_TOPICS } from "../feeds.ts";
 import type { ListTopic } from "../topics.ts";
 import type { Outage } from "./catalog-entry.ts";
 
@@ -52,6 +53,8 @@ export interface StoredCatalog {
   readonly readAt: number;
   /** The topics that have changed since. */
   readonly outdated: readonly ListTopic[];
+  /** Those of `outdated` of which nobody was told, or one client alone, in its own session at the server. */
+  readonly unannounced: readonly ListTopic[];
   readonly outage: Outage | undefined;
 }
 
@@ -105,7 +108,7 @@ export class CatalogStore {
   }
 
   /** Writes the facts about a catalog: one row. */
-  save({ id, client, facts, readAt, outdated, outage }: StoredCatalog): void {
+  save({ id, client, facts, readAt, outdated, unannounced, outage }: StoredCatalog): void {
     this.#create();
     this.#sql.exec(
       `INSERT OR REPLACE INTO ${KINDS} (id, endpoint, client, facts, read_at, outdated, outage)
@@ -115,7 +118,7 @@ export class CatalogStore {
       clientKey(client),
       facts === undefined ? null : JSON.stringify(facts),
       readAt,
-      JSON.stringify(outdated),
+      JSON.stringify([...outdated, ...unannounced.map((topic) => unannouncedMark(topic))]),
       outage === undefined ? null : JSON.stringify(outage),
     );
   }
@@ -197,14 +200,21 @@ function rowId(catalog: number, part: Part, n: number): number {
   return (catalog * MAX_PARTS + PARTS.indexOf(part)) * PART_ROWS + n;
 }
 
+/** Beside the topics themselves, so that an earlier version finds these where it expects them. */
+function unannouncedMark(topic: ListTopic): string {
+  return `${topic} unannounced`;
+}
+
 function storedFrom({ id, client, facts, read_at: readAt, outdated, outage }: Row): StoredCatalog {
+  const marks = JSON.parse(outdated) as readonly string[];
   const [revision, capabilities] = JSON.parse(client) as [Revision, ClientKind["capabilities"]];
   return {
     id,
     client: { revision, capabilities },
     readAt,
     facts: facts === null ? undefined : (JSON.parse(facts) as Facts),
-    outdated: JSON.parse(outdated) as ListTopic[],
+    outdated: LIST_TOPICS.filter((topic) => marks.includes(topic)),
+    unannounced: LIST_TOPICS.filter((topic) => marks.includes(unannouncedMark(topic))),
     outage: outage === null ? undefined : (JSON.parse(outage) as Outage),
   };
 }

@@ -146,9 +146,9 @@ export class WatchManager {
     return this.#wanted.countAtStake;
   }
 
-  /** Any branch wants any topic, if only for the changes that the gateway finds out itself. */
+  /** Any branch wants any list, if only for the changes that the gateway finds out itself. */
   get isWanted(): boolean {
-    return this.#wanted.count > 0;
+    return LIST_TOPICS.some((list) => this.#wanted.has(list));
   }
 
   get isWatching(): boolean {

@@ -27,7 +27,15 @@ function shelfOf(scene: Scene): CatalogStore {
 function shelved(id: number, version: string): StoredCatalog {
   const counts = { tools: 0, resources: 0, templates: 0, prompts: 0 };
   const facts = { version, counts, topics: [], chars: 0 };
-  return { id, client: LEGACY, facts, readAt: START, outdated: [], outage: undefined };
+  return {
+    id,
+    client: LEGACY,
+    facts,
+    readAt: START,
+    outdated: [],
+    unannounced: [],
+    outage: undefined,
+  };
 }
 
 const text = fc.oneof(

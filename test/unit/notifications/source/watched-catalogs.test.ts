@@ -4,6 +4,7 @@ import { afterEach, describe, test, vi } from "vitest";
 
 import type { CatalogCache } from "../../../../src/catalog/cache/catalog-cache.ts";
 import type { Topic } from "../../../../src/catalog/feeds.ts";
+import { topicOf } from "../../../../src/catalog/topics.ts";
 import { WatchManager } from "../../../../src/notifications/source/watch-manager.ts";
 import {
   ask,
@@ -101,6 +102,20 @@ describe("a change of a list that a reading finds", () => {
       }
       expect(published).toEqual(["tools"]);
       expect([scene.attempts.length, server.attempts]).toEqual([2, 1]);
+    });
+  });
+
+  test("is looked for by itself only for whoever has subscribed to a list", async ({ expect }) => {
+    await withFeed(async ({ scene, catalogs, watch, pass }) => {
+      serves(scene, ONE, TTL_MS);
+      await ask(catalogs);
+      serves(scene, TWO, TTL_MS);
+      await Promise.all([watch.watch(0, { add: [topicOf("x:")], remove: [] }), pass()]);
+      for (let second = 0; second < 60; second++) {
+        if (catalogs.dueAt !== undefined && catalogs.dueAt <= scene.now) catalogs.wake();
+        await pass();
+      }
+      expect(scene.attempts).toHaveLength(1);
     });
   });
 
