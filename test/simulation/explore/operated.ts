@@ -72,7 +72,11 @@ function unasked(plan: Plan, random: Random): Plan {
   const deaths = [1, 2, 3].map((): PlannedFault => ({ kind: "isolate", ...after }));
   return {
     ...plan,
-    clients: plan.clients.map((client) => ({ ...client, subscribes: 0 })),
+    clients: plan.clients.map((client) => {
+      if (!("subscribes" in client)) return client;
+      const { subscribes: _, ...quiet } = client;
+      return quiet;
+    }),
     order: { kind: "slow", what: ["addedServers"], ms: 3000 },
     faults: [...plan.faults, ...deaths],
   };
