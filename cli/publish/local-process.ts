@@ -1,6 +1,7 @@
 /** One process of a local server. It ends with the command: its stdin does, even if the command is killed. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 
 import { settleWithin } from "../../src/lib/time-out.ts";
 import { readLines } from "../stdio/lines.ts";
@@ -38,6 +39,7 @@ export class LocalProcess {
   readonly #closed: Promise<true>;
   #isClosed = false;
 
+  /** @throws Error for a process that cannot be made; other failures are its end. */
   constructor({ command, environment, cwd }: LocalServer, events: ProcessEvents) {
     this.#child = spawn(command.file, command.args, {
       env: environment,
@@ -67,6 +69,8 @@ export class LocalProcess {
         }),
       );
     });
+    // Where no file can be opened any more, the event says so, and comes later.
+    if ((stdin as Writable | undefined) === undefined) throw new Error("has no pipes");
     // It has ended.
     stdin.on("error", () => undefined);
     readLines(stdout, events.onLine, MAX_LINE_CHARS, () => {

@@ -2,6 +2,7 @@
 
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
 import { refusalOfSize } from "../../src/protocol/publishing.ts";
+import { reasonOf } from "../http/failures.ts";
 import { errorText, type Message, readMessage, singlesOf } from "../stdio/message.ts";
 import { LocalProcess, type ProcessEnd } from "./local-process.ts";
 import type { LocalServer } from "./local-server.ts";
@@ -51,18 +52,28 @@ export class ServerProcess {
   }
 
   #start(): void {
-    const { server, notice, onEnd } = this.#options;
-    this.#process = new LocalProcess(server, {
-      onLine: (line) => this.#take(line),
-      onEnd: (end) => {
-        if (!this.#isOver) onEnd(end);
-        this.#isOver = true;
-      },
-      notice,
-      onErrorLine: (line) => process.stderr.write(`[${server.name}] ${line}\n`),
-    });
+    const { server, notice } = this.#options;
+    try {
+      this.#process = new LocalProcess(server, {
+        onLine: (line) => this.#take(line),
+        onEnd: (end) => this.#end(end),
+        notice,
+        onErrorLine: (line) => process.stderr.write(`[${server.name}] ${line}\n`),
+      });
+    } catch (error) {
+      // Some failures are thrown, like that of a folder to run in that is a file. The other servers go on.
+      notice(reasonOf(error));
+      this.#end({ reason: "spawn-failed" });
+      return;
+    }
     this.#process.hold(this.#isHeld);
     for (const text of this.#early.splice(0)) this.#process.write(text);
+  }
+
+  #end(end: ProcessEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.onEnd(end);
   }
 
   #take(line: string): void {

@@ -279,6 +279,22 @@ test("a file publishes its commands under slugs, and skips the rest by name", as
   expect(publisher.stderr()).toContain('absent: there is no program "no-such-program"');
 });
 
+test("a server that cannot be started takes no other one along", async ({ laptop, expect }) => {
+  const { stub, machine } = laptop;
+  const [command, ...args] = LOCAL_SERVER;
+  const mcpServers = { broken: { command, args, cwd: NODE }, good: { command, args } };
+  const publisher = await machine.publishMap(mcpServers);
+  await stub.open("good", "c1");
+  await stub.ask("good", "c1", "echo");
+  await stub.open("broken", "c2");
+  const closed = await stub.next(closedOf("c2"), "the end of the broken one");
+  expect(closed).toMatchObject({ name: "broken", reason: "spawn-failed" });
+  expect(publisher.stderr()).toContain("broken: spawn ENOTDIR");
+  expect(await stub.ask("good", "c1", "echo", { still: true })).toMatchObject({
+    result: { still: true },
+  });
+});
+
 describe("the command ends", () => {
   test.for(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "by %s with code 0, and says bye; its processes end",
