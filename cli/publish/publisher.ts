@@ -232,6 +232,8 @@ export class Publisher {
         this.#send({ t: "closed", name, channel, reason, ...how }),
       onOffline: (ms) => {
         setTimeout(() => {
+          // Its person may have ended it meanwhile.
+          if (this.#servers.get(name) !== published) return;
           published.revive();
           this.#offer(published);
         }, ms).unref();
