@@ -132,7 +132,11 @@ export class PublishedServer {
       delayMs: this.#crashes.pauseMs(Date.now()),
       notice: (text) => this.#options.notice(`${this.name}: ${text}`),
       onMessage,
-      onEnd: (end) => onEnd(this.#crashed(end)),
+      onEnd: (end) => {
+        onEnd(this.#crashed(end));
+        // The gateway takes all channels of a server that is offline for closed.
+        if (this.#isOffline) this.#endAll();
+      },
     });
 
   /** @returns what the gateway is told. */

@@ -155,6 +155,8 @@ test("a process that ends is named with its code, started anew, and offline afte
 }) => {
   const { stub, machine } = laptop;
   const command = machine.publish("files");
+  await stub.open("files", "healthy");
+  await stub.ask("files", "healthy", "echo");
   for (const each of [1, 2, 3, 4, 5]) {
     const channel = `c${each}`;
     await stub.open("files", channel);
@@ -166,9 +168,11 @@ test("a process that ends is named with its code, started anew, and offline afte
   }
   expect(command.stderr()).toContain("files: ended with code 11");
   expect(command.stderr()).toContain("files: ended five times in a minute");
+  // All channels of it are over for the gateway.
+  await until(async () => (await machine.processes()).running.length === 0, "no process");
   await stub.open("files", "c6");
   expect(await stub.next(closedOf("c6"), "the refusal")).toMatchObject({ reason: "crashing" });
-  expect((await machine.processes()).started).toHaveLength(5);
+  expect((await machine.processes()).started).toHaveLength(6);
 });
 
 test("a channel without anything to do is closed, and one with a call is not", async ({
