@@ -15,12 +15,14 @@ import {
   type ErrorObject,
   errorReply,
   idKey,
+  isObject,
   isRequestId,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type Parsed,
   parseMessage,
+  readableId,
   type Reply,
   replyOf,
   type RequestId,
@@ -55,6 +57,7 @@ const DISCOVERY: Call = {
   },
 };
 const KNOWN: Reply = { result: {} };
+const NO_MESSAGE = "The published server has answered with something that is not MCP";
 
 /** JSON-RPC ids of other implementations may have 32 bits. */
 const MAX_FIRST_ID = 2 ** 30;
@@ -132,7 +135,8 @@ export class Channel {
 
   /** Takes a message of the local server. */
   receive(text: string): void {
-    const parsed = parseMessage(tryLossless(text));
+    const value = tryLossless(text);
+    const parsed = parseMessage(value);
     const tooLarge = refusalOfSize(text);
     if (parsed !== undefined && tooLarge !== undefined) return this.#refused(parsed, tooLarge);
     switch (parsed?.kind) {
@@ -142,7 +146,8 @@ export class Channel {
         return this.#notified(parsed.message, text);
       case "request":
         return this.#asked(parsed.message, text);
-      case undefined: // no message: the command has said so on its machine
+      case undefined:
+        return this.#misunderstood(value);
     }
   }
 
@@ -180,6 +185,15 @@ export class Channel {
     }
     const call = this.#take(message.id);
     if (call !== undefined) fail(call, sentence);
+  }
+
+  /** An answer that is no message ends its own request: nothing else comes for that. */
+  #misunderstood(value: unknown): void {
+    // The id of a request is the local server's own.
+    if (!isObject(value) || value["method"] !== undefined) return;
+    const id = readableId(value);
+    const call = id === undefined ? undefined : this.#take(id);
+    if (call !== undefined) fail(call, NO_MESSAGE);
   }
 
   #answered({ message }: Extract<Parsed, { kind: "response" }>, text: string): void {

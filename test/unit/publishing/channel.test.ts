@@ -172,6 +172,32 @@ describe("the channel of a session", () => {
   });
 });
 
+test.for([
+  ["a result that is no object", { result: null }],
+  ["an error without a code", { error: { message: "It broke" } }],
+  ["an error without a message", { error: { code: -32603 } }],
+  ["both", { result: {}, error: { code: -32603, message: "It broke" } }],
+] as const)(
+  "an answer that has %s is an error for its call alone",
+  async ([, answer], { expect }) => {
+    for (const isShared of [true, false]) {
+      const scene = new Scene({ isShared });
+      const response = scene.request(1);
+      const { id } = scene.last;
+      const other = scene.request(2);
+      // A request of the local server may have the same id.
+      scene.says({ id, method: "roots/list", params: null });
+      expect(scene.channel.callCount).toBe(2);
+      scene.says({ id, ...answer });
+      const message = "The published server has answered with something that is not MCP";
+      expect(await messagesOf(response)).toEqual([
+        { jsonrpc: "2.0", id: 1, error: { code: -32603, message } },
+      ]);
+      expect(await soFar(scene, other)).toEqual([]);
+    }
+  },
+);
+
 test("the end of a channel is one error for each request in flight, with its own id", async ({
   expect,
 }) => {
