@@ -213,9 +213,12 @@ function attachmentOf(socket: WebSocket): Attachment | undefined {
   return (socket.deserializeAttachment() as Attachment | null) ?? undefined;
 }
 
+/** @returns `undefined` for one that has ended. */
 function connectionOf(ctx: DurableObjectState, socket: WebSocket): Connection | undefined {
   const { id, openedAt } = attachmentOf(socket) ?? {};
   if (id === undefined || openedAt === undefined) return undefined;
+  // The platform lists one that this end has closed, and delivers its messages, until the other end has closed it.
+  if (socket.readyState !== WebSocket.OPEN) return undefined;
   return {
     id,
     openedAt,

@@ -4,6 +4,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
+import { AuthShardObject } from "../../durable-objects/auth-shard-object.ts";
 import { ConnectorObject } from "../../durable-objects/connector-object.ts";
 import { shardName } from "../../src/auth/store/shards.ts";
 import { publishProtocols } from "../../src/protocol/publishing.ts";
@@ -279,6 +280,20 @@ describe("an end of which a person's object could not be told is told later", ()
     expect(newer.closed).toBeUndefined();
     told.mockRestore();
   });
+});
+
+test("a machine whose right has ended takes no server from another one", async ({ expect }) => {
+  const { token, laptop } = await newPublisher("Ann");
+  await lists(token, (name) => name === "my-files__who");
+  // Its key ends after the Worker has read it.
+  const held = vi.spyOn(AuthShardObject.prototype, "holdPublisher").mockReturnValueOnce(false);
+  const late = await connect(token);
+  held.mockRestore();
+  // Its hello is under way before it hears of its end.
+  const offered = late.publish("files", legacyServer({ tools: { who: () => text("late") } }));
+  await expect(within(offered, "an answer")).rejects.toThrow('{"code":4002');
+  expect(await call(token, "/mcp/my-files", "who")).toMatchObject(text("Ann"));
+  expect(laptop.closed).toBeUndefined();
 });
 
 test("people see what they publish at /account, and end it there; nobody else can", async ({
