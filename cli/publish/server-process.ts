@@ -3,7 +3,7 @@
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
 import { refusalOfSize } from "../../src/protocol/publishing.ts";
 import { reasonOf } from "../http/failures.ts";
-import { errorText, type Message, readMessage, singlesOf } from "../stdio/message.ts";
+import { DISCOVER, errorText, type Message, readMessage, singlesOf } from "../stdio/message.ts";
 import { LocalProcess, type ProcessEnd } from "./local-process.ts";
 import type { LocalServer } from "./local-server.ts";
 
@@ -26,6 +26,8 @@ export class ServerProcess {
   /** What it gets once it is there. */
   #early: string[] = [];
   #process: LocalProcess | undefined;
+  /** What was said to it so far. */
+  #heard: "nothing" | "discovery" | "more" = "nothing";
   #isOver = false;
   #isHeld = false;
 
@@ -34,7 +36,13 @@ export class ServerProcess {
     this.#timer = setTimeout(() => this.#start(), options.delayMs);
   }
 
+  /** It was asked for its era, and nothing else. */
+  get isOnlyDiscovered(): boolean {
+    return this.#heard === "discovery";
+  }
+
   write(text: string): void {
+    if (this.#heard !== "more") this.#heard = isDiscovery(text) ? "discovery" : "more";
     if (this.#process === undefined) this.#early.push(text);
     else this.#process.write(text);
   }
@@ -99,4 +107,9 @@ export class ServerProcess {
     if (part.kind === "request") this.write(text);
     else this.#options.onMessage({ text, parts: [part], isBatch: false });
   }
+}
+
+function isDiscovery(text: string): boolean {
+  const [part] = readMessage(text)?.parts ?? [];
+  return part?.kind === "request" && part.method === DISCOVER;
 }

@@ -6,6 +6,7 @@ import { memberText, onOneLine, partsOf } from "./json-text.ts";
 
 /** Methods that several files know. */
 export const CANCELLED = "notifications/cancelled";
+export const DISCOVER = "server/discover";
 export const INITIALIZED = "notifications/initialized";
 export const LISTEN = "subscriptions/listen";
 

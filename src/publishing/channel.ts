@@ -70,12 +70,14 @@ export class Channel {
   #standalone: CallStream | undefined;
   /** What the local server has answered to a discovery: it is known of a channel that has stayed open. */
   #discovery: Promise<Reply> | undefined;
+  #hasAnswered: boolean;
   /** Another life of the object may have requests in flight: their late answers must find no call of this one. */
   #lastId = Math.floor(Math.random() * MAX_FIRST_ID);
 
   constructor(options: ChannelOptions) {
     this.id = options.id;
     this.#options = options;
+    this.#hasAnswered = options.isKnown;
     if (options.isKnown) this.#discovery = Promise.resolve(KNOWN);
   }
 
@@ -166,11 +168,20 @@ export class Channel {
     return promise;
   }
 
-  /** The channel is over: each request in flight gets an error. */
-  end(sentence: string): void {
+  /**
+   * The channel is over: each request in flight gets an error.
+   *
+   * @param hasExited its process has ended by itself.
+   */
+  end(sentence: string, hasExited = false): void {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const call of calls) fail(call, sentence);
+    // Some servers of the session era end at whatever comes before a handshake.
+    const isRefusal = hasExited && !this.#hasAnswered;
+    for (const call of calls) {
+      if (isRefusal && call.method === DISCOVER) answer(call, ErrorCode.MethodNotFound, sentence);
+      else fail(call, sentence);
+    }
     this.#standalone?.end();
     this.#standalone = undefined;
   }
@@ -200,6 +211,7 @@ export class Channel {
     // An error without an id is of the one request that may be meant.
     const call = message.id === undefined ? this.#takeSole() : this.#take(message.id);
     if (call === undefined) return;
+    this.#hasAnswered = true;
     const isOwn = !this.#options.isShared && message.id !== undefined;
     const restored = isOwn ? text : JSON.stringify({ ...message, id: call.id });
     call.stream.send(singleLine(restored));
@@ -295,10 +307,14 @@ function isRunning({ method }: CallInFlight): boolean {
   return method !== "subscriptions/listen";
 }
 
-function fail({ stream, id, method }: CallInFlight, sentence: string): void {
+function fail(call: CallInFlight, sentence: string): void {
   // An error in its place would say that the server is of the session era: no answer says nothing.
-  if (method !== DISCOVER)
-    stream.send(JSON.stringify(respond(id, errorReply(ErrorCode.InternalError, sentence))));
+  if (call.method === DISCOVER) call.stream.end();
+  else answer(call, ErrorCode.InternalError, sentence);
+}
+
+function answer({ stream, id }: CallInFlight, code: ErrorObject["code"], sentence: string): void {
+  stream.send(JSON.stringify(respond(id, errorReply(code, sentence))));
   stream.end();
 }
 

@@ -72,6 +72,7 @@ export class LocalServer {
     this.#end(
       channel,
       reason === "spawn-failed" ? `The process of ${slug} could not be started.` : ended,
+      reason === "exit",
     );
   }
 
@@ -171,12 +172,12 @@ export class LocalServer {
   }
 
   /** @returns `false` when there is no such channel. */
-  #end(id: string, sentence: string): boolean {
+  #end(id: string, sentence: string, hasExited = false): boolean {
     const channel = this.#at(id);
     if (channel === undefined) return false;
     this.#channels.delete(id);
     this.#options.open.delete(this.#options.name, id);
-    channel.end(sentence);
+    channel.end(sentence, hasExited);
     return true;
   }
 

@@ -175,6 +175,21 @@ test("a process that ends is named with its code, started anew, and offline afte
   expect((await machine.processes()).started).toHaveLength(6);
 });
 
+test("a process that ends when it is asked for its era has not crashed", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub, machine } = laptop;
+  const program = "process.stdin.once('data', () => process.exit(3))";
+  machine.start(["files", "--", NODE, "-e", program]);
+  for (const channel of ["c1", "c2", "c3", "c4", "c5", "c6"]) {
+    await stub.open("files", channel);
+    stub.deliver("files", channel, '{"jsonrpc":"2.0","id":1,"method":"server/discover"}');
+    const { reason, code } = await stub.next(closedOf(channel), `the end of ${channel}`);
+    expect({ reason, code }).toEqual({ reason: "exit", code: 3 });
+  }
+});
+
 test("a channel without anything to do is closed, and one with a call is not", async ({
   laptop,
   expect,

@@ -122,6 +122,19 @@ test("a process that ends is named with its exit code, and the next call has ano
   }
 });
 
+test("a legacy server that ends at whatever comes before a handshake is called by modern clients", async ({
+  expect,
+}) => {
+  const [laptop, name] = [await newLaptop(), newName()];
+  const server = legacyServer({ tools: { say } });
+  const strict: typeof server = (message, channel) => {
+    if (message.method === "server/discover") channel.exit(1);
+    else server(message, channel);
+  };
+  await within(laptop.publish(name, strict), "a welcome");
+  expect((await call(name, "say")).result).toMatchObject(text("said {}"));
+});
+
 test("a result of 1.5 MiB is refused with its size, and the connection lives", async ({
   expect,
 }) => {

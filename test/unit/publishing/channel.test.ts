@@ -35,6 +35,33 @@ describe("the channel that all modern requests share", () => {
     expect(scene.legacy).toBe(0);
   });
 
+  test("takes the exit of a process that has answered nothing for its refusal of a discovery", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    const discovery = scene.request(1, {}, { method: "server/discover" });
+    scene.channel.end("The process has ended", true);
+    const error = { code: -32601, message: "The process has ended" };
+    expect(await messagesOf(discovery)).toEqual([{ jsonrpc: "2.0", id: 1, error }]);
+    const own = new Scene();
+    const refusal = own.channel.refusal();
+    own.channel.end("The process has ended", true);
+    expect(await refusal).toEqual(error);
+  });
+
+  test("takes the exit of a process that has answered before for no refusal", async ({
+    expect,
+  }) => {
+    const answered = new Scene();
+    answered.request(1, {}, { method: "server/discover" });
+    answered.says({ id: answered.last["id"], result: {} });
+    for (const scene of [answered, new Scene({ isKnown: true })]) {
+      const discovery = scene.request(2, {}, { method: "server/discover" });
+      scene.channel.end("The process has ended", true);
+      expect(await messagesOf(discovery)).toEqual([]);
+    }
+  });
+
   test("brings each its own answer and progress, with its own ids, in any order and of equal ones", async ({
     expect,
   }) => {

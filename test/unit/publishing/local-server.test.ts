@@ -99,6 +99,24 @@ describe("the process of a session that ends", () => {
   );
 });
 
+describe("a process that ends at a discovery", () => {
+  const ends = [
+    ["exit", [{ id: 1, error: { code: -32601 } }]],
+    ["spawn-failed", []],
+    ["crashing", []],
+  ] as const;
+  test.for(ends)("by %s is answered with %j", ([reason, answers], { expect }) =>
+    published(async (life, machine) => {
+      const response = await life.post("files", { id: 1, method: "server/discover" });
+      const [channel = ""] = machine.channels;
+      life.says(machine, { t: "closed", name: "files", channel, reason });
+      const messages = await messagesOf(response);
+      expect(messages).toHaveLength(answers.length);
+      expect(messages).toMatchObject(answers);
+    }),
+  );
+});
+
 describe("the modern era", () => {
   test("is asked for before a request of it is sent, once", ({ expect }) =>
     published(async (life, machine) => {
