@@ -126,27 +126,25 @@ export class PublishedServer {
     this.#ending.add(tracked);
   }
 
-  readonly #start: StartProcess = ({ onMessage, onEnd }) => {
-    const process = new ServerProcess({
+  readonly #start: StartProcess = ({ onMessage, onEnd }) =>
+    new ServerProcess({
       server: this.#options.server,
       delayMs: this.#crashes.pauseMs(Date.now()),
       notice: (text) => this.#options.notice(`${this.name}: ${text}`),
       onMessage,
-      onEnd: (end) => {
-        onEnd(this.#ended(end, process));
+      onEnd: (end, isAtDiscovery) => {
+        onEnd(this.#ended(end, isAtDiscovery));
         // The gateway takes all channels of a server that is offline for closed.
         if (this.#isOffline) this.#endAll();
       },
     });
-    return process;
-  };
 
   /** @returns what the gateway is told. */
-  #ended(end: ProcessEnd, { isOnlyDiscovered }: ServerProcess): ChannelEnd {
+  #ended(end: ProcessEnd, isAtDiscovery: boolean): ChannelEnd {
     const { notice, onOffline } = this.#options;
     notice(`${this.name}: ${sentenceOf(end)}`);
     // Some servers of the session era end at whatever comes before a handshake. The gateway then begins with one.
-    if (end.reason === "exit" && isOnlyDiscovered) return end;
+    if (end.reason === "exit" && isAtDiscovery) return end;
     const offlineMs = this.#crashes.note(Date.now());
     if (offlineMs === undefined) return end;
     this.#isOffline = true;

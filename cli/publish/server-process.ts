@@ -14,8 +14,12 @@ export interface ServerProcessOptions {
   /** Tells the person at stderr. */
   readonly notice: (text: string) => void;
   readonly onMessage: (message: Message) => void;
-  /** Called when it ends by itself. */
-  readonly onEnd: (end: ProcessEnd) => void;
+  /**
+   * Called when it ends by itself.
+   *
+   * @param isAtDiscovery it was asked for its era, and nothing else was said to it.
+   */
+  readonly onEnd: (end: ProcessEnd, isAtDiscovery: boolean) => void;
 }
 
 const MAX_SHOWN_CHARS = 200;
@@ -26,8 +30,8 @@ export class ServerProcess {
   /** What it gets once it is there. */
   #early: string[] = [];
   #process: LocalProcess | undefined;
-  /** What was said to it so far. */
-  #heard: "nothing" | "discovery" | "more" = "nothing";
+  /** It was asked for its era, and nothing else; `undefined` as long as nothing was said to it. */
+  #isAtDiscovery: boolean | undefined;
   #isOver = false;
   #isHeld = false;
 
@@ -36,13 +40,8 @@ export class ServerProcess {
     this.#timer = setTimeout(() => this.#start(), options.delayMs);
   }
 
-  /** It was asked for its era, and nothing else. */
-  get isOnlyDiscovered(): boolean {
-    return this.#heard === "discovery";
-  }
-
   write(text: string): void {
-    if (this.#heard !== "more") this.#heard = isDiscovery(text) ? "discovery" : "more";
+    this.#isAtDiscovery = this.#isAtDiscovery !== false && isDiscovery(text);
     if (this.#process === undefined) this.#early.push(text);
     else this.#process.write(text);
   }
@@ -81,7 +80,7 @@ export class ServerProcess {
   #end(end: ProcessEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#options.onEnd(end);
+    this.#options.onEnd(end, this.#isAtDiscovery === true);
   }
 
   #take(line: string): void {
@@ -110,6 +109,7 @@ export class ServerProcess {
 }
 
 function isDiscovery(text: string): boolean {
-  const [part] = readMessage(text)?.parts ?? [];
-  return part?.kind === "request" && part.method === DISCOVER;
+  return (
+    readMessage(text)?.parts.some((part) => "method" in part && part.method === DISCOVER) === true
+  );
 }

@@ -6,12 +6,13 @@
 import { pauseMs } from "../../src/lib/backoff.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { Broken } from "../http/failures.ts";
+import { DISCOVER } from "../stdio/message.ts";
 import type { Call } from "./calls.ts";
 
 const REPEATABLE: ReadonlySet<string> = new Set([
   "initialize",
   "ping",
-  "server/discover",
+  DISCOVER,
   "tools/list",
   "resources/list",
   "resources/templates/list",

@@ -11,7 +11,7 @@ import { build } from "../../cli/build.mjs";
 import root from "../../package.json" with { type: "json" };
 
 /** `npm run measure -- command` says what has them; docs/stdio.md, why they are not fewer. */
-const MAX_BYTES = 72.5 * 1024;
+const MAX_BYTES = 73 * 1024;
 
 describe("the command", () => {
   let folder: string;
@@ -25,7 +25,7 @@ describe("the command", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("is a file of at most 72.5 KiB", ({ expect }) => {
+  test("is a file of at most 73 KiB", ({ expect }) => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
   });
 
