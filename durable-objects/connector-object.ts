@@ -218,7 +218,7 @@ function connectionOf(ctx: DurableObjectState, socket: WebSocket): Connection | 
   const { id, openedAt } = attachmentOf(socket) ?? {};
   if (id === undefined || openedAt === undefined) return undefined;
   // The platform lists one that this end has closed, and delivers its messages, until the other end has closed it.
-  if (socket.readyState !== WebSocket.OPEN) return undefined;
+  if (socket.readyState !== WebSocket.READY_STATE_OPEN) return undefined;
   return {
     id,
     openedAt,
