@@ -42,7 +42,7 @@ function callerAt(server: Server | undefined): string {
 }
 
 /** @returns a hash of the way in which the server is reached, with which another isolate can compare its own. */
-export function wayMark(server: Server): Promise<string> {
+export function targetHash(server: Server): Promise<string> {
   return hashOf(wayTo(server));
 }
 

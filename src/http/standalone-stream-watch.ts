@@ -4,7 +4,7 @@
  */
 
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
-import { type Server, wayMark } from "../endpoint/server.ts";
+import { type Server, targetHash } from "../endpoint/server.ts";
 import { retry } from "../lib/retry.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
@@ -23,7 +23,8 @@ const RETRIES = { attempts: 7, backoff: { firstMs: 50 } };
 /** Never reported. */
 const OVER = "The watch has ended";
 
-interface Running extends Pick<StandaloneWatchRequest, "sessionId" | "way"> {
+interface Running {
+  readonly request: StandaloneWatchRequest;
   /** The stream broke, and is not open again. */
   isBroken: boolean;
   /** Aborted when the watch has ended. */
@@ -61,7 +62,7 @@ export class StandaloneStreamWatch {
       const request = isObject(value) ? readStandaloneWatchRequest(value) : undefined;
       if (request === undefined) continue;
       // oxlint-disable-next-line no-await-in-loop -- all after the first find the endpoint that this one has asked for
-      const server = await this.#serverOf(slug, request.way);
+      const server = await this.#serverOf(slug, request.targetHash);
       if (this.#requested !== requested) return;
       if (server === undefined) this.#stop(slug);
       else this.#follow(server.target, request);
@@ -72,9 +73,9 @@ export class StandaloneStreamWatch {
    * The client may have opened its stream hours ago: an operator may have changed the server, or added it, since. A
    * session is known to the server where it was opened, and its id is sent to no other.
    */
-  async #serverOf(slug: string, way: string | undefined): Promise<Server | undefined> {
+  async #serverOf(slug: string, hash: string | undefined): Promise<Server | undefined> {
     const isAt = async (server: Server | undefined): Promise<boolean> =>
-      server !== undefined && (way === undefined || (await wayMark(server)) === way);
+      server !== undefined && (hash === undefined || (await targetHash(server)) === hash);
     const known = serverOf(this.#endpoint, slug);
     if (await isAt(known)) return known;
     try {
@@ -100,16 +101,13 @@ export class StandaloneStreamWatch {
 
   #follow(target: UpstreamTarget, request: StandaloneWatchRequest): void {
     const { slug } = target;
-    const { sessionId, way } = request;
-    const before = this.#running.get(slug);
-    if (before !== undefined && before.sessionId === sessionId && before.way === way) return;
+    const { sessionId } = request;
+    const before = this.#running.get(slug)?.request;
+    const isSame = before?.sessionId === sessionId && before?.targetHash === request.targetHash;
+    if (before !== undefined && isSame) return;
     this.#stop(slug);
     const watched = { slug, ...(sessionId === undefined ? {} : { sessionId }) };
-    const running: Running = {
-      ...(sessionId !== undefined && { sessionId }),
-      ...(way !== undefined && { way }),
-      ...{ isBroken: false, ending: new AbortController() },
-    };
+    const running: Running = { request, isBroken: false, ending: new AbortController() };
     this.#running.set(slug, running);
     let isPrimed = false;
     let isOpen = false;

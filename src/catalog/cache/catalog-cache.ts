@@ -39,7 +39,7 @@ import {
   conditionOf,
   hurried,
   isDoubted,
-  isOnlyUnheard,
+  isOnlyUnannounced,
   isOverdue,
   isRetryDue,
   isWorthSaving,
@@ -97,7 +97,7 @@ export class CatalogCache {
   /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
   /** When the next catalog is read of whose changes not everybody was told. */
-  #unheardAt = 0;
+  #nextUnannouncedAt = 0;
   #logged: Condition;
 
   constructor(parts: CatalogCacheParts) {
@@ -182,7 +182,7 @@ export class CatalogCache {
     const idle = this.#entries.all().filter(({ refresh }) => refresh === undefined);
     const retries = idle.map((entry) => {
       const at = retryAt(entry) ?? Infinity;
-      return isOnlyUnheard(entry) ? Math.max(at, this.#unheardAt) : at;
+      return isOnlyUnannounced(entry) ? Math.max(at, this.#nextUnannouncedAt) : at;
     });
     const first = Math.min(...retries, this.#announcer.dueAt ?? Infinity);
     return first === Infinity ? undefined : first;
@@ -195,12 +195,13 @@ export class CatalogCache {
     for (const entry of this.#failed()) this.#refreshIfDue(entry);
     const now = this.#parts.now();
     const due = this.#entries.all().filter((entry) => isRetryDue(entry, now));
-    for (const entry of due) if (!isOnlyUnheard(entry)) this.#refreshIfDue(entry);
+    for (const entry of due) if (!isOnlyUnannounced(entry)) this.#refreshIfDue(entry);
     // One after the other, that of the last question first: a change that it finds is announced to clients of all kinds.
-    const last = due.findLast((entry) => isOnlyUnheard(entry));
-    const isPause = now < this.#unheardAt && now >= this.#unheardAt - MISSED_PAUSE_MS;
+    const last = due.findLast((entry) => isOnlyUnannounced(entry));
+    const isPause =
+      now < this.#nextUnannouncedAt && now >= this.#nextUnannouncedAt - MISSED_PAUSE_MS;
     if (last === undefined || isPause) return;
-    this.#unheardAt = now + MISSED_PAUSE_MS;
+    this.#nextUnannouncedAt = now + MISSED_PAUSE_MS;
     this.#refreshIfDue(last);
   }
 
@@ -379,7 +380,7 @@ export class CatalogCache {
     if (outage !== undefined) entry.servedTrouble = true;
     else if (state !== "fresh" && refresh !== undefined && !isForRouting) {
       entry.servedStale = true;
-      this.#entries.untell(entry);
+      this.#entries.markUnannounced(entry);
     }
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };

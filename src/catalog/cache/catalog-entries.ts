@@ -152,7 +152,7 @@ export class CatalogEntries {
   }
 
   /** Somebody was given the lists of before: that they were told of the changes does not count any more. */
-  untell(entry: CatalogEntry): void {
+  markUnannounced(entry: CatalogEntry): void {
     const { outdated, unannounced } = entry;
     if (unannounced.length < outdated.length) this.save(entry, { unannounced: outdated });
   }

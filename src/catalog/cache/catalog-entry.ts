@@ -295,7 +295,7 @@ export function isMissed({ servedStale, unannounced }: CatalogEntry): boolean {
 }
 
 /** It is to be read only since something may have changed of which not everybody was told. */
-export function isOnlyUnheard({ outage, servedStale, unannounced }: CatalogEntry): boolean {
+export function isOnlyUnannounced({ outage, servedStale, unannounced }: CatalogEntry): boolean {
   return outage === undefined && !servedStale && unannounced.length > 0;
 }
 

@@ -7,7 +7,7 @@ import { OutdatedLists } from "../../catalog/cache/outdated-lists.ts";
 import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
-import { wayMark } from "../../endpoint/server.ts";
+import { targetHash } from "../../endpoint/server.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
 import { EndpointSubscriptions } from "../../notifications/legacy/endpoint-subscriptions.ts";
 import type { SavedInbox } from "../../notifications/legacy/notification-inbox.ts";
@@ -198,7 +198,7 @@ export class SessionDispatch implements Dispatch {
         });
         const at = serverOf(this.#context.requestScope.endpoint, slug);
         if (request === undefined || at === undefined) return undefined;
-        return [slug, { ...request, way: await wayMark(at) }] as const;
+        return [slug, { ...request, targetHash: await targetHash(at) }] as const;
       }),
     );
     const handedOver = requests.filter((request) => request !== undefined);

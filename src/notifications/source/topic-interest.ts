@@ -60,11 +60,6 @@ export class TopicInterest {
     return this.#uriCounts.get(branch) ?? 0;
   }
 
-  /** The number of topics that any branch wants, promised or not. */
-  get count(): number {
-    return this.#topics.size;
-  }
-
   /** The number of topics that the server is to be watched for. */
   get countAtStake(): number {
     return this.#atStake.size;

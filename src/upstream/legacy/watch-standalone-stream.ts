@@ -16,8 +16,8 @@ export interface StandaloneWatchRequest {
   readonly accountId?: string;
   readonly revision: LegacyRevision;
   readonly lastEventId?: string;
-  /** The `wayMark` of the server where the session is; absent in a request of an earlier version. */
-  readonly way?: string;
+  /** The `targetHash` of the server where the session is; absent in a request of an earlier version. */
+  readonly targetHash?: string;
 }
 
 /** A message that a watch received. Plain data. */
@@ -41,21 +41,21 @@ export interface WatchedMessage {
  * @returns `undefined` without a legacy revision.
  */
 export function readStandaloneWatchRequest(value: JsonObject): StandaloneWatchRequest | undefined {
-  const { sessionId, accountId, revision, lastEventId, way } = value;
+  const { sessionId, accountId, revision, lastEventId, targetHash } = value;
   if (!isLegacyRevision(revision)) return undefined;
   return {
     revision,
     ...(typeof sessionId === "string" ? { sessionId } : {}),
     ...(typeof accountId === "string" ? { accountId } : {}),
     ...(typeof lastEventId === "string" ? { lastEventId } : {}),
-    ...(typeof way === "string" ? { way } : {}),
+    ...(typeof targetHash === "string" ? { targetHash } : {}),
   };
 }
 
 /** @returns a function that stops the watch. */
 export function watchStandaloneStream(
   target: UpstreamTarget,
-  { lastEventId, way: _way, ...session }: StandaloneWatchRequest,
+  { lastEventId, targetHash: _hash, ...session }: StandaloneWatchRequest,
   listener: StandaloneStreamListener,
 ): () => void {
   const wire = new StreamableHttpWire(target, session);

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
-import { type Server, wayMark } from "../../../src/endpoint/server.ts";
+import { type Server, targetHash } from "../../../src/endpoint/server.ts";
 import type { FoundSession } from "../../../src/http/client-session.ts";
 import { StandaloneStreamWatch } from "../../../src/http/standalone-stream-watch.ts";
 import type { Watched } from "../../../src/sessions/dispatch.ts";
@@ -60,8 +60,12 @@ class Scene {
     );
   }
 
-  async follow(sessionId: string, way?: string): Promise<void> {
-    const session = { revision: "2025-11-25", sessionId, ...(way !== undefined && { way }) };
+  async follow(sessionId: string, hash?: string): Promise<void> {
+    const session = {
+      revision: "2025-11-25",
+      sessionId,
+      ...(hash !== undefined && { targetHash: hash }),
+    };
     await this.watch.follow({ fake: session });
     await vi.advanceTimersByTimeAsync(1);
   }
@@ -146,8 +150,8 @@ describe("a server that was changed since the client opened its stream", () => {
     const scene = new Scene();
     const now = changed(scene);
     scene.endpointOfNow = () => Promise.resolve(endpointWith(now));
-    await scene.follow("s-1", await wayMark(scene.server));
-    await scene.follow("s-2", await wayMark(now));
+    await scene.follow("s-1", await targetHash(scene.server));
+    await scene.follow("s-2", await targetHash(now));
     expect([...scene.open]).toEqual(["s-2"]);
     expect(scene.keys).toEqual([null, "another"]);
   });
@@ -157,8 +161,8 @@ describe("a server that was changed since the client opened its stream", () => {
     async (what, { expect }) => {
       const scene = new Scene();
       if (what === "unavailable") scene.endpointOfNow = fails;
-      await scene.follow("s-1", await wayMark(scene.server));
-      await scene.follow("s-2", await wayMark(changed(scene)));
+      await scene.follow("s-1", await targetHash(scene.server));
+      await scene.follow("s-2", await targetHash(changed(scene)));
       expect([...scene.open]).toEqual([]);
       expect(scene.keys).toEqual([null]);
       expect(scene.sent(({ isOpen }) => isOpen === true)).toBe(1);
@@ -170,7 +174,7 @@ describe("a server that was changed since the client opened its stream", () => {
     const now = changed(scene);
     const known = Promise.withResolvers<Endpoint>();
     scene.endpointOfNow = () => known.promise;
-    const following = scene.follow("s-1", await wayMark(now));
+    const following = scene.follow("s-1", await targetHash(now));
     scene.watch.stop();
     known.resolve(endpointWith(now));
     await following;

@@ -173,10 +173,10 @@ describe("several servers", () => {
   test("are handed over together, except those that have no stream", async ({ expect }) => {
     const scene = new Scene(["a", "b", "c"], { a: SAVED, b: MODERN, c: SAVED });
     await scene.dispatch.listen(undefined, false);
-    const way: unknown = expect.any(String);
+    const targetHash: unknown = expect.any(String);
     expect(await scene.dispatch.watched(PLACES)).toEqual({
-      a: { revision: "2025-11-25", sessionId: "s", lastEventId: "e1", way },
-      c: { revision: "2025-11-25", sessionId: "s", way },
+      a: { revision: "2025-11-25", sessionId: "s", lastEventId: "e1", targetHash },
+      c: { revision: "2025-11-25", sessionId: "s", targetHash },
     });
     expect(scene.openStreams).toEqual(["a", "c"]);
     scene.dispatch.handedOver("a");
