@@ -20,6 +20,8 @@ export interface Endpoint extends Versioned {
   readonly keepsNames: boolean;
   /** The server that has no prefix here, whatever is configured. */
   readonly plain?: string | undefined;
+  /** Nobody could be asked yet what operators have added: more servers may meet here than are known. */
+  readonly isPartial?: true;
   /** What administrators read about entries that are not served as written; nothing at `/mcp/<slug>`. */
   readonly notices?: readonly EntryNotice[];
 }
@@ -100,6 +102,7 @@ function pickAll(configured: Configured): Picked {
     isMerged: added?.isAny === true || slugsOf(configured).length > 1,
     keepsNames: false,
     plain: added?.plain,
+    ...(added === undefined && { isPartial: true }),
     ...versionOf(added),
     notices,
   };

@@ -21,10 +21,17 @@ export type LocatedName =
 
 /** The names that the API of every model accepts; some restrict the first character. */
 const FITS_MODELS = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+/** What a server has before its names unless the operator chose something else: its slug. */
+const PREFIX = /^_?[a-z0-9-]{1,24}__/;
 /** Longer names are unknown. */
 const MAX_ASKED_CHARS = 1024;
 const HASHES = 2n ** 64n;
 const UNKNOWN: LocatedName = { kind: "unknown" };
+
+/** @returns whether a public name begins like those of a server with a prefix. */
+export function hasPrefix(publicName: string): boolean {
+  return PREFIX.test(publicName);
+}
 
 /** The naming of one server. */
 interface Part {

@@ -12,7 +12,7 @@ import type { Server } from "../../endpoint/server.ts";
 import { currentCatalog, knownCatalog } from "../cache/catalogs.ts";
 import { publicIndex, shows } from "../cache/lookups.ts";
 import { type Catalog, LIST_KINDS, type ListKind, LISTS } from "../catalog.ts";
-import { type NamedKind, namingOf } from "../names/naming.ts";
+import { hasPrefix, type NamedKind, namingOf } from "../names/naming.ts";
 import { isOfPublished, publishedName } from "../../publishing/publisher.ts";
 import type { RoutingScope } from "../request-scope.ts";
 import { mayMeetDeny } from "../uris/judge-uri.ts";
@@ -21,6 +21,7 @@ import {
   malformed,
   noCompletions,
   resourceNotFound,
+  serversUnknown,
   unavailable,
   unknownName,
   unknownReference,
@@ -100,14 +101,11 @@ async function findNamed(
 ): Promise<FoundName> {
   const naming = namingOf(scope.endpoint, scope.limits.nameChars);
   const located = naming.locate(kind, publicName);
-  if (located.kind === "unknown") return reply(unknownName(kind, publicName));
+  const unlisted =
+    scope.endpoint.isPartial === true ? serversUnknown() : unknownName(kind, publicName);
+  if (located.kind === "unknown") return reply(unlisted);
   const { server } = located;
-  // What is meant for a machine of this person goes to no other server while that is not known here.
-  const isElsewhere =
-    scope.publisher !== undefined &&
-    isOfPublished(publicName) &&
-    publishedName(server.slug) === undefined;
-  if (located.kind === "plain" && !isElsewhere) {
+  if (located.kind === "plain" && !mayBeOfAnother(scope, server, publicName)) {
     // Servers hide tools that can be called all the same, so most names need no list.
     const { name } = located;
     if (isAllowedUnlisted(server[kind], name)) return { kind: "found", server, name };
@@ -119,7 +117,7 @@ async function findNamed(
     }
     return shows(server, catalog, kind, located.name) ? located.name : undefined;
   };
-  let refusal = unknownName(kind, publicName);
+  let refusal = unlisted;
   for (const ask of [knownCatalog, currentCatalog]) {
     const { catalog, trouble, isUnconnected } = await ask(scope, server, client);
     // Any call is answered by how to connect an account: the client may have an older list.
@@ -129,9 +127,24 @@ async function findNamed(
     const name = catalog && nameIn(catalog);
     if (name !== undefined) return { kind: "found", server, name };
     const isUnavailable = catalog === undefined && trouble !== undefined;
-    refusal = isUnavailable ? unavailable(server.slug, trouble) : unknownName(kind, publicName);
+    refusal = isUnavailable ? unavailable(server.slug, trouble) : unlisted;
   }
   return reply(refusal);
+}
+
+/**
+ * True where a name may be meant for a server that is not known here, or no more: a call for it goes to this server
+ * only if this one lists it, since it may hold what is meant for nobody else.
+ */
+function mayBeOfAnother(
+  { endpoint, publisher }: RoutingScope,
+  { slug }: Server,
+  publicName: string,
+): boolean {
+  if (endpoint.isPartial === true) return true;
+  // All other servers have a prefix, and the name has none of theirs.
+  if (endpoint.isMerged && slug === endpoint.plain && hasPrefix(publicName)) return true;
+  return publisher !== undefined && isOfPublished(publicName) && publishedName(slug) === undefined;
 }
 
 /**

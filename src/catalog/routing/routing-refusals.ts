@@ -19,6 +19,12 @@ export function unknownName(kind: NamedKind, name: string): Reply {
   return unknown(THINGS[kind], name);
 }
 
+/** Where nobody could be asked what operators have added. */
+export function serversUnknown(): Reply {
+  const message = "It is not known right now which servers were added. Try again later.";
+  return errorReply(ErrorCode.InternalError, message);
+}
+
 /** For completion of a template or a URI. */
 export function unknownReference(uri: string): Reply {
   return unknown("resource or template", uri);

@@ -2,7 +2,7 @@
 
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, onTestFinished, test, vi } from "vitest";
 
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import { feedName } from "../../../durable-objects/ports.ts";
@@ -11,7 +11,13 @@ import { SessionObject } from "../../../durable-objects/session-object.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
-import { addedEntry, configureOnly, revisionOf } from "../added-server.ts";
+import {
+  addedEntry,
+  configureOnly,
+  remove,
+  revisionOf,
+  startAnewUnasked,
+} from "../added-server.ts";
 import { until } from "../bounded.ts";
 import { modern, modernCall, send, Session } from "../client.ts";
 import { costsOf } from "../costs-of.ts";
@@ -143,6 +149,30 @@ describe("a server that is added", () => {
     expect(await namesAt(upstream.mcp)).toEqual(["work", "rest"]);
     vi.useRealTimers();
     await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
+  test("gets no call while nobody can be asked for it, and no other server gets that", async ({
+    expect,
+  }) => {
+    const { upstream, server } = await another();
+    await store.putServer(server, 0);
+    onTestFinished(() => remove(upstream));
+    const { asked } = await startAnewUnasked();
+    const name = `${upstream.slug}__work`;
+    const before = await only.sent("tools/call");
+    const refused = await responseIn(await modern(MERGED, "tools/call", { name, arguments: {} }));
+    expect(refused.error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("which servers were added"),
+    });
+    const own = await responseIn(await modernCall(MERGED));
+    expect(own).toHaveProperty("result");
+    expect(await only.sent("tools/call")).toHaveLength(before.length + 1);
+    asked();
+    const { result } = await responseIn(
+      await modern(MERGED, "tools/call", { name, arguments: {} }),
+    );
+    expect(result).toBeDefined();
   });
 
   test("of a slug of MCP_SERVERS is not served: that one wins", async ({ expect }) => {

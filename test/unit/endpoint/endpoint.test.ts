@@ -30,6 +30,14 @@ describe("the endpoint of the whole gateway", () => {
     },
   );
 
+  test("says whether anybody could be asked what was added", ({ expect }) => {
+    const unasked = pickEndpoint(configured(["a"]), undefined);
+    expect(unasked).toMatchObject({ endpoint: { isPartial: true } });
+    const added = { version: 1, isAny: false, plain: "a" };
+    const asked = pickEndpoint({ ...configured(["a"]), added }, undefined);
+    expect(asked).not.toHaveProperty("endpoint.isPartial");
+  });
+
   test("says that nothing is configured, or that nothing of it is served", ({ expect }) => {
     const none = pickEndpoint(configured([]), undefined);
     expect(none).toMatchObject({ sentence: expect.stringContaining("No upstream is configured") });

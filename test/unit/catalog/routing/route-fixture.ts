@@ -60,6 +60,7 @@ export function routeScene(
   options: {
     readonly keepsNames?: boolean;
     readonly limits?: Partial<Limits>;
+    readonly endpoint?: Pick<Endpoint, "plain" | "isPartial">;
     /** The caller may publish servers. */
     readonly publishes?: boolean;
   } = {},
@@ -71,6 +72,7 @@ export function routeScene(
     servers: [toServer(first), ...others.map(toServer)],
     isMerged: others.length > 0,
     keepsNames: options.keepsNames ?? false,
+    ...options.endpoint,
   };
   const said = new Map(parts.map((part) => [part.slug, saidBy(part)]));
   const asked: string[] = [];

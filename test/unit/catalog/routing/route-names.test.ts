@@ -26,6 +26,16 @@ const unknown = (kind: "tool" | "prompt", name: string): unknown => ({
   reply: { error: { code: -32602, message: `Unknown ${kind}: ${name}` } },
 });
 
+const serversUnknown = {
+  kind: "reply",
+  reply: {
+    error: {
+      code: -32603,
+      message: "It is not known right now which servers were added. Try again later.",
+    },
+  },
+};
+
 describe("at a merged endpoint", () => {
   test("a name goes to the server of its prefix, and the rest of the call stays unchanged", async ({
     expect,
@@ -144,6 +154,44 @@ describe("the only server of an endpoint", () => {
     expect(await root.route("tools/call", { name: "old" })).toEqual(unknown("tool", "old"));
     const own = routeScene([{ slug: "a", tools }], { keepsNames: true });
     expect(short(await own.route("tools/call", { name: "old" }))).toEqual(["a", "old"]);
+  });
+});
+
+describe("while nobody can be asked what was added", () => {
+  const endpoint = { isPartial: true } as const;
+  const has = { tools: ["work", "list__all"], prompts: ["hello"] };
+
+  test("an only server gets no call for another one: it gets those that it lists", async ({
+    expect,
+  }) => {
+    const scene = routeScene([{ slug: "a", has }], { endpoint });
+    for (const own of has.tools)
+      expect(short(await scene.route("tools/call", { name: own }))).toEqual(["a", own]);
+    expect(short(await scene.route("prompts/get", { name: "hello" }))).toEqual(["a", "hello"]);
+    for (const name of ["new__work", "gh_work", "hidden"])
+      expect(await scene.route("tools/call", { name })).toEqual(serversUnknown);
+    const ref = { type: "ref/prompt", name: "new__hello" };
+    expect(await scene.route("completion/complete", { ref })).toEqual(serversUnknown);
+  });
+
+  test("several servers do not say that a name is unknown", async ({ expect }) => {
+    const scene = routeScene([{ slug: "a", has }, { slug: "b" }], { endpoint });
+    expect(short(await scene.route("tools/call", { name: "a__work" }))).toEqual(["a", "work"]);
+    expect(await scene.route("tools/call", { name: "new__work" })).toEqual(serversUnknown);
+  });
+});
+
+describe("the server that keeps its names beside added ones", () => {
+  test("gets no call for one that was paused or removed, unless it lists the name", async ({
+    expect,
+  }) => {
+    const has = { tools: ["work", "list__all"] };
+    const scene = routeScene([{ slug: "a", has }, { slug: "b" }], { endpoint: { plain: "a" } });
+    for (const own of ["work", "list__all", "hidden", "gh_work", "List__work"])
+      expect(short(await scene.route("tools/call", { name: own }))).toEqual(["a", own]);
+    for (const name of ["gone__work", "_2nd__work"])
+      expect(await scene.route("tools/call", { name })).toEqual(unknown("tool", name));
+    expect(short(await scene.route("tools/call", { name: "b__x__y" }))).toEqual(["b", "x__y"]);
   });
 });
 
