@@ -31,6 +31,10 @@ const RETRY_MS = 10_000;
 
 const REPLACED = "A newer process publishes a server of this name";
 
+type Refusal = Pick<Extract<FrameToCommand, { t: "refused" }>, "code" | "message">;
+
+const ENDED: Refusal = { code: "off", message: "It was ended on your account page." };
+
 type Frame<T extends FrameToGateway["t"]> = Extract<FrameToGateway, { t: T }>;
 
 export class Connector {
@@ -100,12 +104,13 @@ export class Connector {
     const row = this.#known.get(name);
     if (row === undefined) return false;
     const connection = this.#options.connectionOf(row.socket);
+    // Its machine may be asleep, and offer the server again when it wakes.
+    this.#rows.dismiss(row, "ended");
     this.#forget(row);
     this.#listed();
-    const message = "It was ended on your account page.";
-    connection?.send(writeFrame({ t: "refused", name, code: "off", message }));
+    connection?.send(writeFrame({ t: "refused", name, ...ENDED }));
     if (!this.#online().some(({ socket }) => socket === row.socket)) {
-      connection?.close(PublishClose.revoked, message);
+      connection?.close(PublishClose.revoked, ENDED.message);
     }
     return true;
   }
@@ -139,16 +144,20 @@ export class Connector {
     for (const name of this.#rows.gone()) this.#deleteKept(name);
   }
 
-  #hello(connection: Connection, { v, name, generation, info }: Frame<"hello">): void {
-    const refusal = this.#refusalOf(name, v);
+  #hello(connection: Connection, hello: Frame<"hello">): void {
+    const { name, generation, info } = hello;
+    const dismissal = this.#rows.dismissalOf(hello);
+    const refusal = dismissal === "ended" ? ENDED : this.#refusalOf(hello);
     if (refusal !== undefined) {
       connection.send(writeFrame({ t: "refused", name, ...refusal }));
       return;
     }
     const before = this.#known.get(name);
     const holder = before && this.#options.connectionOf(before.socket);
-    if (holder !== undefined && holder.openedAt > connection.openedAt) {
-      // The hello of a process that has ended may come after that of its successor.
+    // The hello of a process that has ended may come after that of its successor, and a machine wakes up after hours.
+    const isLate =
+      holder !== undefined && (dismissal === "replaced" || holder.openedAt > connection.openedAt);
+    if (isLate) {
       connection.close(PublishClose.replaced, REPLACED);
       return;
     }
@@ -160,16 +169,14 @@ export class Connector {
       ...(before?.isPaused === true && { isPaused: true }),
     };
     if (before === undefined) this.#rows.returned(name);
+    if (dismissal !== undefined) this.#rows.readmit(hello);
     this.#save(row);
     connection.send(writeFrame({ t: "welcome", name, slug: slugOfPublished(name) }));
     if (before === undefined) this.#listed();
     else if (row.isPaused !== true) this.#options.onState(slugOfPublished(name), undefined);
   }
 
-  #refusalOf(
-    name: string,
-    version: number,
-  ): Pick<Extract<FrameToCommand, { t: "refused" }>, "code" | "message"> | undefined {
+  #refusalOf({ name, v: version }: Frame<"hello">): Refusal | undefined {
     if (!this.#options.isOn) return { code: "off", message: PUBLISHING_OFF };
     if (version !== PUBLISH_VERSION) {
       const message = `This gateway speaks version ${PUBLISH_VERSION} of publishing, and the command version ${version}.`;
@@ -180,12 +187,15 @@ export class Connector {
     return { code: "limit", message };
   }
 
-  /** The newest connection that offers a name has it: two processes must not take it from each other by turns. */
-  #replace({ socket, generation }: PublishedRow, newer: string): void {
-    const older = this.#options.connectionOf(socket);
-    if (generation === newer) older?.close(CLOSED_NORMALLY, "The command has dialled again");
-    else older?.close(PublishClose.replaced, REPLACED);
-    this.closed(socket);
+  /** The newest process that offers a name has it: two of them must not take it from each other by turns. */
+  #replace(row: PublishedRow, newer: string): void {
+    const older = this.#options.connectionOf(row.socket);
+    if (row.generation === newer) older?.close(CLOSED_NORMALLY, "The command has dialled again");
+    else {
+      this.#rows.dismiss(row, "replaced");
+      older?.close(PublishClose.replaced, REPLACED);
+    }
+    this.closed(row.socket);
   }
 
   #take(frame: Exclude<FrameToGateway, Frame<"hello">>): void {

@@ -16,14 +16,22 @@ export interface PublishedRow extends PublishedServer {
   readonly why?: "crashing";
 }
 
+/** Why a process publishes a server no more, although nobody may have been able to tell it so. */
+export type Dismissal = "ended" | "replaced";
+
+/** Those that are kept of a person: a machine that sleeps for longer than this lasts is told nothing. */
+const MAX_DISMISSED = 100;
 const COUNTER = "version";
 const CHANGED_AT = "changedAt";
+
+type Process = Pick<PublishedRow, "name" | "generation">;
 
 export class PublishedRows extends Records {
   static override readonly SCHEMA = [
     "CREATE TABLE IF NOT EXISTS published_1 (name TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS published_counters_1 (name TEXT PRIMARY KEY, value INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS published_gone_1 (name TEXT PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS published_dismissed_1 (number INTEGER PRIMARY KEY, name TEXT NOT NULL, generation TEXT NOT NULL, why TEXT NOT NULL)",
   ];
 
   all(): readonly PublishedRow[] {
@@ -59,6 +67,26 @@ export class PublishedRows extends Records {
   /** It is served again: a deletion now would take what others have asked of it since. */
   returned(name: string): void {
     this.deleted(name);
+  }
+
+  /** A process publishes a server no more. */
+  dismiss({ name, generation }: Process, why: Dismissal): void {
+    const insert = "INSERT INTO published_dismissed_1 (name, generation, why) VALUES (?, ?, ?)";
+    this.run(insert, [name, generation, why]);
+    const newest = "SELECT number FROM published_dismissed_1 ORDER BY number DESC LIMIT ?";
+    this.run(`DELETE FROM published_dismissed_1 WHERE number NOT IN (${newest})`, [MAX_DISMISSED]);
+  }
+
+  /** @returns why a process publishes a server no more; `undefined` for one that may. */
+  dismissalOf({ name, generation }: Process): Dismissal | undefined {
+    const query = "SELECT why FROM published_dismissed_1 WHERE name = ? AND generation = ?";
+    return this.row<{ why: Dismissal }>(query, [name, generation])?.why;
+  }
+
+  /** A process publishes a server again. */
+  readmit({ name, generation }: Process): void {
+    const statement = "DELETE FROM published_dismissed_1 WHERE name = ? AND generation = ?";
+    this.run(statement, [name, generation]);
   }
 
   /** Grows whenever a server comes or goes. */

@@ -45,6 +45,60 @@ describe("the name of a server", () => {
       expect(life.connector.list().servers[0]).not.toHaveProperty("offlineSince");
     }));
 
+  test("stays the newer process's, when the older one has slept and dials again", ({ expect }) =>
+    withSql((fixture) => {
+      const life = new Life(fixture);
+      const [asleep, newer] = [life.connect(), life.connect()];
+      life.hello(asleep, "files", { generation: "older" });
+      life.connector.closed(asleep.id);
+      life.hello(newer, "files", { generation: "newer" });
+      fixture.clock.now += 1;
+      const next = new Life(fixture, life.machines);
+      const awake = next.connect();
+      next.hello(awake, "files", { generation: "older" });
+      expect(awake.closed?.code).toBe(PublishClose.replaced);
+      expect(newer.closed).toBeUndefined();
+      expect(next.connector.list().servers[0]).not.toHaveProperty("offlineSince");
+    }));
+
+  test("is the older process's again when the newer one has gone, and stays that", ({ expect }) =>
+    withSql((fixture) => {
+      const life = new Life(fixture);
+      const [older, newer] = [life.connect(), life.connect()];
+      life.hello(older, "files", { generation: "older" });
+      life.hello(newer, "files", { generation: "newer" });
+      newer.close(1001, "It goes to sleep");
+      life.connector.closed(newer.id);
+      const [again, late] = [life.connect(), life.connect()];
+      life.hello(again, "files", { generation: "older" });
+      expect(again.frames).toMatchObject([{ t: "welcome" }]);
+      life.hello(late, "files", { generation: "newer" });
+      expect(late.closed?.code).toBe(PublishClose.replaced);
+      expect(again.closed).toBeUndefined();
+      const redialled = life.connect();
+      life.hello(redialled, "files", { generation: "older" });
+      expect(redialled.frames).toMatchObject([{ t: "welcome" }]);
+    }));
+
+  test("that its person has ended is refused to a machine that was not told of it, and to no other one", ({
+    expect,
+  }) =>
+    withSql((fixture) => {
+      const life = new Life(fixture);
+      const asleep = life.connect();
+      life.hello(asleep, "files", { generation: "one" });
+      life.connector.closed(asleep.id);
+      expect(life.connector.end("files")).toBe(true);
+      const next = new Life(fixture);
+      const awake = next.connect();
+      next.hello(awake, "files", { generation: "one" });
+      expect(awake.frames).toMatchObject([{ t: "refused", name: "files", code: "off" }]);
+      expect(namesIn(next)).toEqual([]);
+      next.hello(awake, "notes", { generation: "one" });
+      next.hello(next.connect(), "files", { generation: "two" });
+      expect(namesIn(next)).toEqual(["notes", "files"]);
+    }));
+
   test("stays that of a process that dials again", ({ expect }) =>
     withSql((fixture) => {
       const life = new Life(fixture);
@@ -256,7 +310,7 @@ describe("nothing is kept of a server", () => {
       life.connector.setPaused("notes", true);
       await life.settled();
       life.isFeedThere = true;
-      life.hello(machine, "files");
+      life.hello(machine, "files", { generation: "anew" });
       life.connector.setPaused("notes", false);
       life.connector.deleteKept();
       await life.settled();
