@@ -5,6 +5,7 @@
 
 import type { AccountNeed, Credential } from "../../upstream/credentials.ts";
 import { type Account, aged, moved, refusedBy } from "../account.ts";
+import { isIssuer } from "../discovery/server-metadata.ts";
 import type { Accounts, StoredAccount } from "../store/accounts.ts";
 import type { Trouble } from "../trouble.ts";
 import type { AccountServer } from "./authorization.ts";
@@ -165,9 +166,9 @@ function isAsMade(account: Account, server: AccountServer): boolean {
   return isSame && isForServer(account, server);
 }
 
-/** The operator has not given the slug to another server since, or pinned another issuer. */
+/** The operator has not given the slug to another server since, or pinned an issuer that discovery takes for another. */
 function isForServer({ endpoint, issuer }: Account, { target, auth }: AccountServer): boolean {
   const pinned = "oauth" in auth ? auth.oauth.issuer : undefined;
-  const isPinned = pinned === undefined || issuer === undefined || issuer.issuer === pinned;
+  const isPinned = pinned === undefined || issuer === undefined || isIssuer(issuer.issuer, pinned);
   return endpoint === target.endpoint.href && isPinned;
 }

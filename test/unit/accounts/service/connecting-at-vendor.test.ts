@@ -183,6 +183,24 @@ describe("U39 an operator's client of another issuer than before", () => {
   });
 });
 
+test("U39 an account stays where the operator's issuer has a slash more than the metadata's", ({
+  expect,
+}) =>
+  withVendor({ auth: ({ issuer }) => oauth({ issuer: `${issuer}/` }) }, async (world) => {
+    const account = await connectAt(world.life());
+    expect(account.issuer).toBe(world.vendor.issuer);
+    expect(usable(await world.life().credential(S)).generation).toBe(1);
+    world.wait(HOUR - 200);
+    expect(usable(await world.life().credential(S)).generation).toBe(2);
+  }));
+
+test("U39 an account ends where the operator's issuer is another one than its own", ({ expect }) =>
+  withVendor({ auth: ({ issuer }) => oauth({ issuer }) }, async (world) => {
+    await connectAt(world.life());
+    const auth = oauth({ issuer: `${world.vendor.issuer}/other` });
+    expect(await world.life({ auth }).credential(S)).toMatchObject({ reason: "moved" });
+  }));
+
 /** The issuer of Google, by which it is known, and the vendor's endpoints. */
 const google = ({ issuer }: Vendor): ServerAuth => {
   const [authorizationEndpoint, tokenEndpoint] = [`${issuer}/authorize`, `${issuer}/token`];
