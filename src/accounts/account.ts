@@ -156,11 +156,17 @@ function isPast(time: number | undefined, now: number): boolean {
 }
 
 /** When a new token is fetched although the credential has not ended: a lost answer then costs nothing. */
-export function renewalAt({ isRenewable, expiresAt, obtainedAt }: Account): number {
+function renewalAt({ isRenewable, expiresAt, obtainedAt }: Account): number {
   if (!isRenewable || expiresAt === undefined || isShort({ expiresAt, obtainedAt }))
     return Infinity;
   const life = expiresAt - obtainedAt;
   return expiresAt - Math.min(Math.max(MINUTE_MS, life / 10), MAX_EARLY_MS);
+}
+
+/** When the alarm has to renew it; `Infinity` where nothing but a person, or a request, brings a new token. */
+export function alarmAt(account: Account): number {
+  if (account.life === "ended" || account.life === "moved") return Infinity;
+  return Math.max(renewalAt(account), account.restsUntil ?? 0);
 }
 
 /** The account as the time that has passed leaves it; itself when nothing has changed. */

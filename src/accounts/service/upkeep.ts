@@ -1,10 +1,10 @@
 /**
  * What a vault does without being asked: makes room, renews what is about to end, seals anew what an earlier
  * key has sealed, and tells of ended accounts those that could not be reached. An account that nobody has used
- * for a day is left alone.
+ * for a day is left alone, and so is one that only a person can connect again.
  */
 
-import { type Account, decide, renewalAt } from "../account.ts";
+import { type Account, alarmAt, decide } from "../account.ts";
 import type { Accounts } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
 import type { ConnectAttempts } from "../store/connect-attempts.ts";
@@ -47,7 +47,7 @@ export class VaultUpkeep {
     await holders.tell();
     await this.sealAnew();
     for (const { account } of accounts.all()) {
-      if (!isInUse(account, now()) || renewalAt(account) > now()) continue;
+      if (!isInUse(account, now()) || alarmAt(account) > now()) continue;
       const server = serverOf(account.slug);
       // It may be of another server, or of another issuer, than the operator has configured since.
       const current = server && this.#access.current(account.slug, server);
@@ -83,7 +83,7 @@ export class VaultUpkeep {
     const used = accounts
       .all()
       .filter(({ account }) => isInUse(account, now()) && !seal.isUnopened(account));
-    const renewals = used.map(({ account }) => Math.max(renewalAt(account), now() + MIN_PAUSE_MS));
+    const renewals = used.map(({ account }) => Math.max(alarmAt(account), now() + MIN_PAUSE_MS));
     const due = [...renewals, attempts.sweep(), asks.sweep(), holders.dueAt()].filter(
       (at) => at !== undefined,
     );

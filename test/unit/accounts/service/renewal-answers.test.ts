@@ -11,6 +11,7 @@ import { beginAt, connectAt, oauth, usable, type VendorWorld, withVendor } from 
 /** A token lives an hour, and is renewed five minutes before its end. */
 const HOUR = 3600;
 const EARLY = HOUR - 200;
+const DAY = 24 * HOUR;
 
 const S = { slug: "s" };
 
@@ -347,3 +348,37 @@ test("U51 an account whose server has moved to another authorization server: not
     for (const { value } of tokens) expect(sent).not.toContain(value);
     for (const { clientId } of clients) expect(sent).not.toContain(clientId);
   }));
+
+describe("the alarm", () => {
+  test.for<[string, VendorReaction, string]>([
+    ["ended", error("invalid_grant"), "connect"],
+    ["moved", { status: 503 }, "connect"],
+  ])("U48 is due no more for an account that has %s", ([life, reaction, need], { expect }) =>
+    withVendor({}, async (world) => {
+      await connectAt(world.life());
+      await answering(world, reaction);
+      world.wait(EARLY);
+      const elsewhere = life === "moved" ? { url: "https://elsewhere.example/mcp" } : {};
+      const vault = world.life(elsewhere);
+      await vault.sweep();
+      expect(await vault.credential(S)).toMatchObject({ need });
+      world.wait(DAY / 2); // the link that it gave out has ended
+      expect(await vault.sweep()).toBeUndefined();
+    }),
+  );
+
+  test("U47 is due when a refresh that was not processed may be sent again, and renews then", ({
+    expect,
+  }) =>
+    withVendor({}, async (world) => {
+      await connectAt(world.life());
+      await answering(world, busy(120));
+      world.wait(EARLY);
+      const { now } = world.fixture.clock;
+      expect(await world.life().sweep()).toBe(now + 120_000);
+      world.wait(120);
+      await world.life().sweep();
+      expect(await world.vendor.count("refresh")).toBe(2);
+      expect(usable(await world.life().credential(S)).generation).toBe(2);
+    }));
+});
