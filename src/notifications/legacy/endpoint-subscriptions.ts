@@ -14,6 +14,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
+import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
@@ -203,12 +204,22 @@ export class EndpointSubscriptions {
    */
   passes(slug: string, { method, params }: Call): boolean {
     const list = listChangedBy(method);
-    if (list !== undefined) return !this.#wanted.isPromised(slug, list);
+    if (list !== undefined) return this.#listsInOwnSession || !this.#wanted.isPromised(slug, list);
     if (method !== RESOURCE_UPDATED) return true;
     const uri = params?.uri;
     if (typeof uri !== "string") return false;
     const topic = topicOf(uri);
     return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(`${slug} ${topic}`, "own");
+  }
+
+  /**
+   * The client reads the lists of the only server in its own session there, which the feed never sees: it may know
+   * nothing of what is reported in that session, and then it announces nothing, though it has promised the lists to a
+   * client whose person may publish servers. What both announce is told twice, since nothing says whether two reports
+   * are of one change: a client that takes them for one may miss the other.
+   */
+  get #listsInOwnSession(): boolean {
+    return !isIntroducedHere(this.#options.requestScope.endpoint);
   }
 
   /** The client listens, or listens again. */

@@ -1060,6 +1060,27 @@ describe("who wants something", () => {
     expect(scene.delivered).toEqual([]);
   });
 
+  test("and reads the lists of the only server itself is told of what that reports to it alone", async ({
+    expect,
+  }) => {
+    const scene = new Scene(ALONE);
+    // So the fan-out is asked for the lists as well: the person's servers may join.
+    scene.publisher = { person: "ann" };
+    scene.honour = () => interests(["a", ["tools"]]);
+    for (const endpoint of [ALONE, MERGED]) {
+      scene.endpoint = endpoint;
+      scene.revive();
+      await scene.listen();
+      expect(scene.wanted?.lists).toEqual({ a: ["tools"] });
+      expect(scene.subscriptions.passes("a", LIST)).toBe(endpoint === ALONE);
+    }
+    // What the fan-out announces within a second may be another change.
+    scene.endpoint = ALONE;
+    expect(scene.subscriptions.passes("a", LIST)).toBe(true);
+    scene.news("a", 1, "tools");
+    expect(scene.delivered).toEqual([LIST]);
+  });
+
   test("knows over lives which servers promised to announce their lists", async ({ expect }) => {
     const scene = new Scene();
     scene.honour = () => interests(["constructor", ["tools"]]);
