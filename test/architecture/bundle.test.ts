@@ -19,7 +19,7 @@ import { ROOT } from "../support/process.ts";
  * nothing is lost while operators change servers and people pause theirs, 5. A new part has to earn its place: dividing
  * the bundle is what is left.
  */
-const MAX_GZIP_BYTES = 370 * 1024;
+const MAX_GZIP_BYTES = 372 * 1024;
 const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
 
 describe("the deployed bundle", () => {
@@ -39,7 +39,7 @@ describe("the deployed bundle", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays under 370 KiB gzip", ({ expect }) => {
+  test("stays under 372 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
   });
