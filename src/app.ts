@@ -24,7 +24,7 @@ import { serveMcp } from "./http/mcp.ts";
 import { publishedAt, servePublish } from "./http/publishing.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
-import { type Endpoint, pickEndpoint } from "./endpoint/endpoint.ts";
+import { type Endpoint, pickEndpoint, SERVERS_UNKNOWN } from "./endpoint/endpoint.ts";
 import { endpointFor } from "./endpoint/personal-endpoint.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
@@ -228,10 +228,7 @@ function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response
     if (picked.kind === "unknown") {
       // 404 would tell a client that its session is over.
       if (config.added === undefined) {
-        return c.text(
-          "It is not known right now which servers were added; try again later.\n",
-          503,
-        );
+        return c.text(`${SERVERS_UNKNOWN}\n`, 503);
       }
       return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
     }

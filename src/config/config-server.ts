@@ -10,7 +10,7 @@ import { isHeader } from "./config-fields.ts";
 import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
 import { identitySchema, resolveIdentity } from "./config-server-identity.ts";
 import { oneOf, table } from "./config-table.ts";
-import type { Server } from "../endpoint/server.ts";
+import { defaultPrefix, type Server } from "../endpoint/server.ts";
 import { lazy } from "../lib/lazy.ts";
 import { count } from "../observability/costs.ts";
 import type { Fetch, UpstreamTarget } from "../upstream/target.ts";
@@ -115,10 +115,6 @@ export function resolveServer(
     ...(identity === undefined ? {} : { identity }),
     ...items,
   };
-}
-
-export function defaultPrefix(slug: string): string {
-  return /^[a-z]/.test(slug) ? `${slug}__` : `_${slug}__`;
 }
 
 function isFetcher(binding: unknown): binding is Fetcher {

@@ -8,15 +8,10 @@ import { addressBehind, readEntry } from "./clients/client-entry.ts";
 import { entriesOf, type NamedEntry } from "./clients/client-map.ts";
 import { missingSecrets } from "./clients/placeholders.ts";
 import { SPELLINGS } from "./clients/spellings.ts";
-import {
-  defaultPrefix,
-  resolveServer,
-  type ServerResolution,
-  serverSchema,
-} from "./config-server.ts";
+import { resolveServer, type ServerResolution, serverSchema } from "./config-server.ts";
 import { isUnset, mistakesIn, NOT_JSON, quoted } from "./config-table.ts";
 import type { Configured } from "../endpoint/endpoint.ts";
-import type { Server } from "../endpoint/server.ts";
+import { defaultPrefix, type Server } from "../endpoint/server.ts";
 import { closest } from "../lib/closest.ts";
 import type { EntryNotice } from "../observability/health.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";

@@ -9,7 +9,13 @@ interface Versioned {
   readonly version?: number | undefined;
   /** From when on every isolate serves this version, in milliseconds since 1970. */
   readonly settledAt?: number | undefined;
+  /** Nobody could be asked yet what operators have added: there may be more servers than are known. */
+  readonly isPartial?: true;
 }
+
+/** For the person at a client whose request may be for one of those. */
+export const SERVERS_UNKNOWN =
+  "It is not known right now which servers were added; try again later.";
 
 export interface Endpoint extends Versioned {
   /** In the operator's order, which decides every tie. At least one. */
@@ -20,8 +26,6 @@ export interface Endpoint extends Versioned {
   readonly keepsNames: boolean;
   /** The server that has no prefix here, whatever is configured. */
   readonly plain?: string | undefined;
-  /** Nobody could be asked yet what operators have added: more servers may meet here than are known. */
-  readonly isPartial?: true;
   /** What administrators read about entries that are not served as written; nothing at `/mcp/<slug>`. */
   readonly notices?: readonly EntryNotice[];
 }
@@ -102,7 +106,6 @@ function pickAll(configured: Configured): Picked {
     isMerged: added?.isAny === true || slugsOf(configured).length > 1,
     keepsNames: false,
     plain: added?.plain,
-    ...(added === undefined && { isPartial: true }),
     ...versionOf(added),
     notices,
   };
@@ -110,7 +113,9 @@ function pickAll(configured: Configured): Picked {
 }
 
 /** Where nobody has answered yet, the servers are those of before the first change: who listens is told of it. */
-function versionOf({ version = 0, settledAt }: Partial<AddedPart> = {}): Versioned {
+function versionOf(added: AddedPart | undefined): Versioned {
+  if (added === undefined) return { version: 0, isPartial: true };
+  const { version, settledAt } = added;
   return { version, settledAt };
 }
 

@@ -74,10 +74,11 @@ function join(picked: Picked, { person, names, serverOf }: Publishing): Endpoint
   const [first, ...others] = own;
   if (picked.kind !== "endpoint") {
     // The gateway has no server of its own yet.
-    const { version, settledAt } = picked.kind === "unserved" ? picked : {};
-    return kept(alone, [person, ...names, "", version, settledAt], () => ({
+    const { version, settledAt, isPartial } = picked.kind === "unserved" ? picked : {};
+    return kept(alone, [person, ...names, "", version, settledAt, isPartial], () => ({
       servers: [first as Server, ...others],
       ...{ isMerged: true, keepsNames: false, version, settledAt },
+      ...(isPartial && { isPartial }),
     }));
   }
   const { endpoint } = picked;

@@ -26,6 +26,16 @@ export interface Server {
   readonly resources: ItemPolicy;
 }
 
+/** @returns the prefix of a server, unless the operator has chosen another one. */
+export function defaultPrefix(slug: string): string {
+  return /^[a-z]/.test(slug) ? `${slug}__` : `_${slug}__`;
+}
+
+/** @returns whether a public name begins like those of a server with such a prefix. */
+export function hasDefaultPrefix(publicName: string): boolean {
+  return /^_?[a-z0-9-]+__/.test(publicName);
+}
+
 /** True where a server is reached in the same way, so that what was opened there goes on. */
 export function isSameTarget(one: Server | undefined, other: Server | undefined): boolean {
   return one === other || (one && wayTo(one)) === (other && wayTo(other));

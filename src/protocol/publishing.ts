@@ -73,7 +73,7 @@ interface MessageFrame extends OnChannel {
 interface Hello extends Named {
   readonly t: "hello";
   readonly v: number;
-  /** A random id of this process and name: what it says about an earlier one is of no use. */
+  /** A random id of this process, by which the gateway knows it when it dials again. */
   readonly generation: string;
   readonly info: { readonly host: string; readonly version: string };
   /** One process serves all channels. */

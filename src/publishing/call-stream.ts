@@ -36,6 +36,4 @@ export interface CallInFlight {
   readonly id: RequestId;
   readonly progressToken: RequestId | undefined;
   readonly method: string;
-  /** Runs out when it counts as unanswered. */
-  readonly timer?: ReturnType<typeof setTimeout>;
 }

@@ -56,9 +56,6 @@ const DISCOVERY: Call = {
     },
   },
 };
-/** From the moment at which a process is asked for; many are fetched from a registry before they start. */
-const DISCOVERY_MS = 30_000;
-const UNDISCOVERED = "The published server has not answered server/discover";
 const KNOWN: Reply = { result: {} };
 const NO_MESSAGE = "The published server has answered with something that is not MCP";
 
@@ -107,7 +104,6 @@ export class Channel {
       id: message.id,
       progressToken: isShared ? original : undefined,
       method: message.method,
-      ...(message.method === DISCOVER && { timer: this.#discoveryTimer(id) }),
     });
     signal.addEventListener("abort", () => this.#abandoned(key, id), { once: true });
     return stream.response;
@@ -147,7 +143,7 @@ export class Channel {
     if (parsed !== undefined && tooLarge !== undefined) return this.#refused(parsed, tooLarge);
     switch (parsed?.kind) {
       case "response":
-        return this.#answered(parsed.message, text);
+        return this.#answered(parsed, text);
       case "notification":
         return this.#notified(parsed.message, text);
       case "request":
@@ -164,10 +160,9 @@ export class Channel {
       send: (text: string) => resolve(replyOf(JSON.parse(text) as JsonRpcResponse)),
       end: () => resolve(errorReply(ErrorCode.InternalError, "has not answered")),
     };
-    const timer = this.#discoveryTimer(id);
-    this.#calls.set(idKey(id), { stream, id, progressToken: undefined, method: DISCOVER, timer });
+    this.#calls.set(idKey(id), { stream, id, progressToken: undefined, method: DISCOVER });
     if (!this.#options.send(JSON.stringify({ jsonrpc: "2.0", id, ...DISCOVERY }))) {
-      this.#take(id);
+      this.#calls.delete(idKey(id));
       resolve(errorReply(ErrorCode.InternalError, "is not connected"));
     }
     return promise;
@@ -179,7 +174,8 @@ export class Channel {
    * @param hasExited its process has ended by itself.
    */
   end(sentence: string, hasExited = false): void {
-    const calls = [...this.#calls.keys()].flatMap((key) => this.#takeAt(key) ?? []);
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
     // Some servers of the session era end at whatever comes before a handshake.
     const isRefusal = hasExited && !this.#hasAnswered;
     for (const call of calls) {
@@ -188,14 +184,6 @@ export class Channel {
     }
     this.#standalone?.end();
     this.#standalone = undefined;
-  }
-
-  /** A process that ignores what it does not know is of the session era, as far as one can tell. */
-  #discoveryTimer(id: RequestId): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
-      if (this.#hasAnswered) this.#take(id)?.stream.end();
-      else this.#answered(respond(id, errorReply(ErrorCode.MethodNotFound, UNDISCOVERED)));
-    }, DISCOVERY_MS);
   }
 
   /** A message that is too large ends its own request, and nothing else. */
@@ -219,7 +207,7 @@ export class Channel {
     if (call !== undefined) fail(call, NO_MESSAGE);
   }
 
-  #answered(message: JsonRpcResponse, text = JSON.stringify(message)): void {
+  #answered({ message }: Extract<Parsed, { kind: "response" }>, text: string): void {
     // An error without an id is of the one request that may be meant.
     const call = message.id === undefined ? this.#takeSole() : this.#take(message.id);
     if (call === undefined) return;
@@ -293,24 +281,22 @@ export class Channel {
   }
 
   #take(id: RequestId): CallInFlight | undefined {
-    return this.#takeAt(idKey(id));
-  }
-
-  #takeAt(key: string): CallInFlight | undefined {
+    const key = idKey(id);
     const call = this.#calls.get(key);
     this.#calls.delete(key);
-    if (call?.timer !== undefined) clearTimeout(call.timer);
     return call;
   }
 
   #takeSole(): CallInFlight | undefined {
-    const [first, second] = this.#calls.keys();
-    return first === undefined || second !== undefined ? undefined : this.#takeAt(first);
+    const [first, second] = [...this.#calls.entries()];
+    if (first === undefined || second !== undefined) return undefined;
+    this.#calls.delete(first[0]);
+    return first[1];
   }
 
   /** Closing the stream cancels a request of 2026-07-28; a legacy client says so itself. */
   #abandoned(key: string, requestId: RequestId): void {
-    if (this.#takeAt(key) === undefined || !this.#options.isShared) return;
+    if (!this.#calls.delete(key) || !this.#options.isShared) return;
     const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } };
     this.#options.send(JSON.stringify(cancelled));
   }

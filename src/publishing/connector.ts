@@ -19,7 +19,7 @@ import {
 import type { Connection, ConnectorOptions } from "./connector-options.ts";
 import { LocalServer } from "./local-server.ts";
 import { OpenChannels } from "./open-channels.ts";
-import { type PublishedRow, PublishedRows } from "./published-rows.ts";
+import { type Dismissal, type PublishedRow, PublishedRows } from "./published-rows.ts";
 import { goneResponse, offlineResponse } from "./published-target.ts";
 import type { PublishedList, PublishedServer } from "./publisher.ts";
 
@@ -33,7 +33,10 @@ const REPLACED = "A newer process publishes a server of this name";
 
 type Refusal = Pick<Extract<FrameToCommand, { t: "refused" }>, "code" | "message">;
 
-const ENDED: Refusal = { code: "off", message: "It was ended on your account page." };
+const REFUSALS: Readonly<Record<Dismissal, Refusal>> = {
+  ended: { code: "off", message: "It was ended on your account page." },
+  replaced: { code: "name", message: `${REPLACED}.` },
+};
 
 type Frame<T extends FrameToGateway["t"]> = Extract<FrameToGateway, { t: T }>;
 
@@ -105,12 +108,12 @@ export class Connector {
     if (row === undefined) return false;
     const connection = this.#options.connectionOf(row.socket);
     // Its machine may be asleep, and offer the server again when it wakes.
-    this.#rows.dismiss(row, "ended");
+    this.#rows.dismissAll(row);
     this.#forget(row);
     this.#listed();
-    connection?.send(writeFrame({ t: "refused", name, ...ENDED }));
+    connection?.send(writeFrame({ t: "refused", name, ...REFUSALS.ended }));
     if (!this.#online().some(({ socket }) => socket === row.socket)) {
-      connection?.close(PublishClose.revoked, ENDED.message);
+      connection?.close(PublishClose.revoked, REFUSALS.ended.message);
     }
     return true;
   }
@@ -146,18 +149,18 @@ export class Connector {
 
   #hello(connection: Connection, hello: Frame<"hello">): void {
     const { name, generation, info } = hello;
+    const before = this.#known.get(name);
+    const holder = before && this.#holderOf(before);
     const dismissal = this.#rows.dismissalOf(hello);
-    const refusal = dismissal === "ended" ? ENDED : this.#refusalOf(hello);
+    // One that was replaced may be the only one again.
+    const isOver = dismissal === "ended" || (dismissal !== undefined && holder !== undefined);
+    const refusal = isOver ? REFUSALS[dismissal] : this.#refusalOf(hello);
     if (refusal !== undefined) {
       connection.send(writeFrame({ t: "refused", name, ...refusal }));
       return;
     }
-    const before = this.#known.get(name);
-    const holder = before && this.#options.connectionOf(before.socket);
-    // The hello of a process that has ended may come after that of its successor, and a machine wakes up after hours.
-    const isLate =
-      holder !== undefined && (dismissal === "replaced" || holder.openedAt > connection.openedAt);
-    if (isLate) {
+    if (holder !== undefined && holder.openedAt > connection.openedAt) {
+      // The hello of a process that has ended may come after that of its successor.
       connection.close(PublishClose.replaced, REPLACED);
       return;
     }
@@ -230,15 +233,22 @@ export class Connector {
   #send(name: string, frame: FrameToCommand): boolean {
     const row = this.#known.get(name);
     if (row === undefined || row.offlineSince !== undefined) return false;
-    const connection = this.#options.connectionOf(row.socket);
-    const isSilent = this.#options.now() - (connection?.seenAt ?? 0) > SILENT_MS;
-    if (connection === undefined || isSilent) {
-      connection?.close(PublishClose.restart, "Nothing was heard of the machine for a minute");
+    const connection = this.#holderOf(row);
+    if (connection === undefined) {
+      const silent = this.#options.connectionOf(row.socket);
+      silent?.close(PublishClose.restart, "Nothing was heard of the machine for a minute");
       this.closed(row.socket);
       return false;
     }
     connection.send(writeFrame(frame));
     return true;
+  }
+
+  /** @returns the connection that publishes a server; `undefined` where it is over, or nothing is heard of its machine. */
+  #holderOf({ socket }: PublishedRow): Connection | undefined {
+    const connection = this.#options.connectionOf(socket);
+    const isSilent = this.#options.now() - (connection?.seenAt ?? 0) > SILENT_MS;
+    return isSilent ? undefined : connection;
   }
 
   #lost(row: PublishedRow, since: number): void {

@@ -83,6 +83,12 @@ export class PublishedRows extends Records {
     return this.row<{ why: Dismissal }>(query, [name, generation])?.why;
   }
 
+  /** No process that has published a server so far may do so again. */
+  dismissAll(row: Process): void {
+    this.dismiss(row, "ended");
+    this.run("UPDATE published_dismissed_1 SET why = 'ended' WHERE name = ?", [row.name]);
+  }
+
   /** A process publishes a server again. */
   readmit({ name, generation }: Process): void {
     const statement = "DELETE FROM published_dismissed_1 WHERE name = ? AND generation = ?";

@@ -14,24 +14,23 @@ export type NamedKind = "tools" | "prompts";
 
 export type LocatedName =
   /** The name alone determines the server and the server's own name. */
-  | { readonly kind: "plain"; readonly server: Server; readonly name: string }
+  | {
+      readonly kind: "plain";
+      readonly server: Server;
+      readonly name: string;
+      /** Of the public name; empty where the server keeps its names. */
+      readonly prefix: string;
+    }
   /** The name was shortened: the catalog of the server has the full name. */
   | { readonly kind: "short"; readonly server: Server }
   | { readonly kind: "unknown" };
 
 /** The names that the API of every model accepts; some restrict the first character. */
 const FITS_MODELS = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** What a server has before its names unless the operator chose something else: its slug. */
-const PREFIX = /^_?[a-z0-9-]{1,24}__/;
 /** Longer names are unknown. */
 const MAX_ASKED_CHARS = 1024;
 const HASHES = 2n ** 64n;
 const UNKNOWN: LocatedName = { kind: "unknown" };
-
-/** @returns whether a public name begins like those of a server with a prefix. */
-export function hasPrefix(publicName: string): boolean {
-  return PREFIX.test(publicName);
-}
 
 /** The naming of one server. */
 interface Part {
@@ -132,7 +131,7 @@ export class Naming {
     const part = this.#ownerOf(publicName);
     const name = part?.renames[kind].ownName(publicName.slice(part.prefix.length));
     if (part === undefined || name === undefined) return UNKNOWN;
-    return { kind: "plain", server: part.server, name };
+    return { kind: "plain", server: part.server, name, prefix: part.prefix };
   }
 
   /** @returns `undefined` when `locate` would not find the item by such a name. */

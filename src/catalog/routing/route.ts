@@ -8,12 +8,12 @@ import { eraOf } from "../../protocol/revisions.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { isIntroducedHere } from "../../endpoint/endpoint.ts";
-import type { Server } from "../../endpoint/server.ts";
+import { hasDefaultPrefix, type Server } from "../../endpoint/server.ts";
 import { currentCatalog, knownCatalog } from "../cache/catalogs.ts";
 import { publicIndex, shows } from "../cache/lookups.ts";
 import { type Catalog, LIST_KINDS, type ListKind, LISTS } from "../catalog.ts";
-import { hasPrefix, type NamedKind, namingOf } from "../names/naming.ts";
-import { isOfPublished, publishedName } from "../../publishing/publisher.ts";
+import { type LocatedName, type NamedKind, namingOf } from "../names/naming.ts";
+import { isOfPublished } from "../../publishing/publisher.ts";
 import type { RoutingScope } from "../request-scope.ts";
 import { mayMeetDeny } from "../uris/judge-uri.ts";
 import { ownersOf, ResourceOwners } from "./resource-owners.ts";
@@ -101,11 +101,10 @@ async function findNamed(
 ): Promise<FoundName> {
   const naming = namingOf(scope.endpoint, scope.limits.nameChars);
   const located = naming.locate(kind, publicName);
-  const unlisted =
-    scope.endpoint.isPartial === true ? serversUnknown() : unknownName(kind, publicName);
-  if (located.kind === "unknown") return reply(unlisted);
+  const unknown = unlisted(scope, unknownName(kind, publicName));
+  if (located.kind === "unknown") return reply(unknown);
   const { server } = located;
-  if (located.kind === "plain" && !mayBeOfAnother(scope, server, publicName)) {
+  if (located.kind === "plain" && !mayBeOfAnother(scope, located, publicName)) {
     // Servers hide tools that can be called all the same, so most names need no list.
     const { name } = located;
     if (isAllowedUnlisted(server[kind], name)) return { kind: "found", server, name };
@@ -117,7 +116,7 @@ async function findNamed(
     }
     return shows(server, catalog, kind, located.name) ? located.name : undefined;
   };
-  let refusal = unlisted;
+  let refusal = unknown;
   for (const ask of [knownCatalog, currentCatalog]) {
     const { catalog, trouble, isUnconnected } = await ask(scope, server, client);
     // Any call is answered by how to connect an account: the client may have an older list.
@@ -127,24 +126,26 @@ async function findNamed(
     const name = catalog && nameIn(catalog);
     if (name !== undefined) return { kind: "found", server, name };
     const isUnavailable = catalog === undefined && trouble !== undefined;
-    refusal = isUnavailable ? unavailable(server.slug, trouble) : unlisted;
+    refusal = isUnavailable ? unavailable(server.slug, trouble) : unknown;
   }
   return reply(refusal);
 }
 
 /**
- * True where a name may be meant for a server that is not known here, or no more: a call for it goes to this server
- * only if this one lists it, since it may hold what is meant for nobody else.
+ * True where a name may be meant for a server that is not known here, or no more: a call for it goes to the server that
+ * keeps its names only if that lists it, since it may hold what is meant for nobody else.
  */
 function mayBeOfAnother(
   { endpoint, publisher }: RoutingScope,
-  { slug }: Server,
+  { prefix }: Extract<LocatedName, { kind: "plain" }>,
   publicName: string,
 ): boolean {
+  if (endpoint.keepsNames || prefix !== "") return false;
+  // An added server may have any prefix.
   if (endpoint.isPartial === true) return true;
-  // All other servers have a prefix, and the name has none of theirs.
-  if (endpoint.isMerged && slug === endpoint.plain && hasPrefix(publicName)) return true;
-  return publisher !== undefined && isOfPublished(publicName) && publishedName(slug) === undefined;
+  const { version = 0 } = endpoint;
+  if (version > 0 && hasDefaultPrefix(publicName)) return true;
+  return publisher !== undefined && isOfPublished(publicName);
 }
 
 /**
@@ -171,7 +172,7 @@ async function routeResource(scope: RoutingScope, client: ClientKind, call: Call
     return routeRead(scope, client, call, uri);
   }
   const server = (await ownersOf(scope, client, [uri])).get(uri);
-  return server === undefined ? notFound(client, uri) : { kind: "server", server, call };
+  return server === undefined ? notFound(scope, client, uri) : { kind: "server", server, call };
 }
 
 /** At a merged endpoint, a server may have a resource that none lists. */
@@ -195,7 +196,7 @@ async function routeRead(
   }
   if (server !== undefined) return { kind: "server", server, call };
   const servers = owners.candidatesFor(uri);
-  return servers.length === 0 ? notFound(client, uri) : { kind: "search", servers, call };
+  return servers.length === 0 ? notFound(scope, client, uri) : { kind: "search", servers, call };
 }
 
 /** A completion goes to the server of its prompt, template or resource. */
@@ -215,7 +216,7 @@ async function routeCompletion(
   }
   if (type === "ref/resource" && typeof uri === "string") {
     const server = (await ownersOf(scope, client, [uri], true)).get(uri);
-    if (server === undefined) return reply(unknownReference(uri));
+    if (server === undefined) return reply(unlisted(scope, unknownReference(uri)));
     // The server would also offer the names of forbidden items.
     return mayMeetDeny(server.resources, uri)
       ? noCompletionsOf(scope, client, server)
@@ -261,8 +262,13 @@ function noCompletionsOf(
   return reply(attributedAt(endpoint, slug, noCompletions(eraOf(revision))));
 }
 
-function notFound({ revision }: ClientKind, uri: string): Routed {
-  return reply(resourceNotFound(eraOf(revision), uri));
+function notFound(scope: RoutingScope, { revision }: ClientKind, uri: string): Routed {
+  return reply(unlisted(scope, resourceNotFound(eraOf(revision), uri)));
+}
+
+/** @param refusal the answer for what no server has, unless a server that is not known here may have it. */
+function unlisted({ endpoint }: RoutingScope, refusal: Reply): Reply {
+  return endpoint.isPartial === true ? serversUnknown() : refusal;
 }
 
 function reply(answer: Reply): { readonly kind: "reply"; readonly reply: Reply } {

@@ -4,6 +4,7 @@
  */
 
 import { cleanText } from "../../lib/clean-text.ts";
+import { SERVERS_UNKNOWN } from "../../endpoint/endpoint.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -21,8 +22,7 @@ export function unknownName(kind: NamedKind, name: string): Reply {
 
 /** Where nobody could be asked what operators have added. */
 export function serversUnknown(): Reply {
-  const message = "It is not known right now which servers were added. Try again later.";
-  return errorReply(ErrorCode.InternalError, message);
+  return errorReply(ErrorCode.InternalError, SERVERS_UNKNOWN);
 }
 
 /** For completion of a template or a URI. */

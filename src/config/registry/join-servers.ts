@@ -5,7 +5,7 @@
 
 import type { Configured } from "../../endpoint/endpoint.ts";
 import { slugsOf } from "../../endpoint/endpoint.ts";
-import type { Server } from "../../endpoint/server.ts";
+import { defaultPrefix, type Server } from "../../endpoint/server.ts";
 import { type EgressPolicy, judgeEgress } from "../../lib/egress.ts";
 import { isLoopback } from "../../lib/loopback.ts";
 import type {
@@ -16,7 +16,6 @@ import type {
 } from "../../observability/added-servers.ts";
 import type { EntryNotice } from "../../observability/health.ts";
 import type { Config } from "../config.ts";
-import { defaultPrefix } from "../config-server.ts";
 import { resolveEntry } from "../config-servers.ts";
 
 /** With its secrets; `undefined` where no key opens them. */

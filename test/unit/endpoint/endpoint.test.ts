@@ -36,6 +36,7 @@ describe("the endpoint of the whole gateway", () => {
     const added = { version: 1, isAny: false, plain: "a" };
     const asked = pickEndpoint({ ...configured(["a"]), added }, undefined);
     expect(asked).not.toHaveProperty("endpoint.isPartial");
+    expect(pickEndpoint(configured([]), undefined)).toMatchObject({ isPartial: true });
   });
 
   test("says that nothing is configured, or that nothing of it is served", ({ expect }) => {

@@ -20,8 +20,9 @@ function endpointAt(configured: Configured): Picked {
 test("it has the version of the servers that operators have added: its listeners hear of the first one", ({
   expect,
 }) => {
-  expect(endpointAt(NOTHING)).toMatchObject({ endpoint: { version: 0 } });
+  expect(endpointAt(NOTHING)).toMatchObject({ endpoint: { version: 0, isPartial: true } });
   const added = { version: 3, settledAt: 9, isAny: true, plain: undefined };
   const paused = endpointAt({ ...NOTHING, added });
   expect(paused).toMatchObject({ endpoint: { version: 3, settledAt: 9 } });
+  expect(paused).not.toHaveProperty("endpoint.isPartial");
 });

@@ -1,7 +1,7 @@
 /** One connection to a published server: each request gets its own answer and progress, and one error at the end. */
 
 import * as fc from "fast-check";
-import { afterEach, beforeEach, describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import type { JsonRpcRequest, RequestId } from "../../../src/protocol/json-rpc.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
@@ -47,49 +47,6 @@ describe("the channel that all modern requests share", () => {
     const refusal = own.channel.refusal();
     own.channel.end("The process has ended", true);
     expect(await refusal).toEqual(error);
-  });
-
-  describe("whose process does not answer a discovery", () => {
-    beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
-    afterEach(() => void vi.useRealTimers());
-
-    test("counts as one of the session era after half a minute", async ({ expect }) => {
-      const error = { code: -32601, message: expect.stringContaining("has not answered") };
-      const scene = new Scene();
-      const discovery = scene.request(1, {}, { method: "server/discover" });
-      const own = new Scene();
-      const refusal = own.channel.refusal();
-      vi.advanceTimersByTime(29_999);
-      expect([scene.legacy, own.legacy]).toEqual([0, 0]);
-      vi.advanceTimersByTime(1);
-      expect(await messagesOf(discovery)).toEqual([{ jsonrpc: "2.0", id: 1, error }]);
-      expect(await refusal).toEqual(error);
-      expect([scene.legacy, own.legacy]).toEqual([1, 1]);
-    });
-
-    test("is of the modern era still where it has answered one before", async ({ expect }) => {
-      const scene = new Scene({ isKnown: true });
-      const discovery = scene.request(1, {}, { method: "server/discover" });
-      vi.advanceTimersByTime(30_000);
-      expect(await messagesOf(discovery)).toEqual([]);
-      expect(scene.legacy).toBe(0);
-    });
-
-    test("waits for nothing once that is answered, given up, or over", ({ expect }) => {
-      const scene = new Scene();
-      const gone = new AbortController();
-      const { signal } = gone;
-      scene.request(1, {}, { method: "server/discover" });
-      scene.says({ id: scene.last["id"], result: {} });
-      scene.request(2, {}, { method: "server/discover", signal });
-      gone.abort();
-      void scene.channel.refusal();
-      scene.request(3, {}, { method: "server/discover" });
-      scene.channel.end("over");
-      scene.isConnected = false;
-      void new Scene({ send: () => false }).channel.refusal();
-      expect(vi.getTimerCount()).toBe(0);
-    });
   });
 
   test("takes the exit of a process that has answered before for no refusal", async ({

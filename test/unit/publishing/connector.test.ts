@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import { PublishClose } from "../../../src/protocol/publishing.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { START, withSql } from "../lib/sql-fixture.ts";
-import { errorOf, Life } from "./machine.ts";
+import { errorOf, Life, type Machine } from "./machine.ts";
 
 const DAY_MS = 86_400_000;
 const CALL = { id: 1, method: "tools/call", params: { name: "say" } };
@@ -13,6 +13,15 @@ const LOST = "The connection to the machine that publishes my-files was lost whi
 
 function namesIn({ connector }: Life): readonly string[] {
   return connector.list().servers.map(({ name }) => name);
+}
+
+/** An older process that sleeps, and a newer one with another connection. */
+function replaced(life: Life): { readonly newer: Machine } {
+  const [asleep, newer] = [life.connect(), life.connect()];
+  for (const name of ["files", "notes"]) life.hello(asleep, name, { generation: "older" });
+  life.connector.closed(asleep.id);
+  life.hello(newer, "files", { generation: "newer" });
+  return { newer };
 }
 
 describe("the name of a server", () => {
@@ -48,36 +57,46 @@ describe("the name of a server", () => {
   test("stays the newer process's, when the older one has slept and dials again", ({ expect }) =>
     withSql((fixture) => {
       const life = new Life(fixture);
-      const [asleep, newer] = [life.connect(), life.connect()];
-      life.hello(asleep, "files", { generation: "older" });
-      life.connector.closed(asleep.id);
-      life.hello(newer, "files", { generation: "newer" });
+      const { newer } = replaced(life);
       fixture.clock.now += 1;
       const next = new Life(fixture, life.machines);
       const awake = next.connect();
-      next.hello(awake, "files", { generation: "older" });
-      expect(awake.closed?.code).toBe(PublishClose.replaced);
-      expect(newer.closed).toBeUndefined();
-      expect(next.connector.list().servers[0]).not.toHaveProperty("offlineSince");
+      for (const name of ["files", "notes"]) next.hello(awake, name, { generation: "older" });
+      expect(awake.frames).toMatchObject([
+        { t: "refused", name: "files", code: "name" },
+        { t: "welcome", name: "notes" },
+      ]);
+      expect([awake.closed, newer.closed]).toEqual([undefined, undefined]);
+      for (const server of next.connector.list().servers)
+        expect(server).not.toHaveProperty("offlineSince");
     }));
 
-  test("is the older process's again when the newer one has gone, and stays that", ({ expect }) =>
+  test("is the older process's again when nothing is heard of the newer one, and stays that", ({
+    expect,
+  }) =>
     withSql((fixture) => {
       const life = new Life(fixture);
-      const [older, newer] = [life.connect(), life.connect()];
-      life.hello(older, "files", { generation: "older" });
-      life.hello(newer, "files", { generation: "newer" });
-      newer.close(1001, "It goes to sleep");
-      life.connector.closed(newer.id);
+      const { newer } = replaced(life);
+      fixture.clock.now += 60_001;
       const [again, late] = [life.connect(), life.connect()];
       life.hello(again, "files", { generation: "older" });
       expect(again.frames).toMatchObject([{ t: "welcome" }]);
+      expect(newer.closed?.code).toBe(PublishClose.replaced);
       life.hello(late, "files", { generation: "newer" });
-      expect(late.closed?.code).toBe(PublishClose.replaced);
-      expect(again.closed).toBeUndefined();
+      expect(late.frames).toMatchObject([{ t: "refused" }]);
       const redialled = life.connect();
       life.hello(redialled, "files", { generation: "older" });
       expect(redialled.frames).toMatchObject([{ t: "welcome" }]);
+    }));
+
+  test("that is ended is ended for the process of before, too", ({ expect }) =>
+    withSql((fixture) => {
+      const life = new Life(fixture);
+      replaced(life);
+      life.connector.end("files");
+      const awake = life.connect();
+      life.hello(awake, "files", { generation: "older" });
+      expect(awake.frames).toMatchObject([{ t: "refused", code: "off" }]);
     }));
 
   test("that its person has ended is refused to a machine that was not told of it, and to no other one", ({

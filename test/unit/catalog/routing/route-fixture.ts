@@ -60,7 +60,7 @@ export function routeScene(
   options: {
     readonly keepsNames?: boolean;
     readonly limits?: Partial<Limits>;
-    readonly endpoint?: Pick<Endpoint, "plain" | "isPartial">;
+    readonly endpoint?: Pick<Endpoint, "plain" | "version" | "isPartial">;
     /** The caller may publish servers. */
     readonly publishes?: boolean;
   } = {},
