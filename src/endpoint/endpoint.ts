@@ -80,10 +80,9 @@ function pick(configured: Configured, slug: string | undefined): Picked {
 function pickOne({ servers, notices, added }: Configured, slug: string): Picked {
   const server = servers.get(slug);
   if (server !== undefined) {
-    return {
-      kind: "endpoint",
-      endpoint: { servers: [server], isMerged: false, keepsNames: true, ...versionOf(added) },
-    };
+    const { version, settledAt } = versionOf(added);
+    const endpoint = { isMerged: false, keepsNames: true, version, settledAt };
+    return { kind: "endpoint", endpoint: { servers: [server], ...endpoint } };
   }
   const state = notices.filter(isServable).find((notice) => notice.slug === slug)?.state;
   if (state === undefined) return { kind: "unknown" };
@@ -112,7 +111,7 @@ function pickAll(configured: Configured): Picked {
   return { kind: "endpoint", endpoint };
 }
 
-/** Where nobody has answered yet, the servers are those of before the first change: who listens is told of it. */
+/** Where nobody has answered yet, the servers are those of before the first change: who listens is told of that. */
 function versionOf(added: AddedPart | undefined): Versioned {
   if (added === undefined) return { version: 0, isPartial: true };
   const { version, settledAt } = added;

@@ -1,6 +1,6 @@
 /**
  * What one person publishes: the connections of their machines, and the servers that these offer. A machine
- * offers a server by a `hello`; the newest connection that offers a name has it. A server whose machine is gone
+ * offers a server by a `hello`; the newest process that offers a name has it. A server whose machine is gone
  * stays in the list for a day, marked as offline, and calls are told so at once.
  */
 
@@ -29,7 +29,7 @@ const SILENT_MS = 60_000;
 /** Until what is kept of a server that has left the list is deleted once more. */
 const RETRY_MS = 10_000;
 
-const REPLACED = "A newer process publishes a server of this name";
+const REPLACED = "Another process publishes a server of this name";
 
 type Refusal = Pick<Extract<FrameToCommand, { t: "refused" }>, "code" | "message">;
 
@@ -106,15 +106,11 @@ export class Connector {
   end(name: string): boolean {
     const row = this.#known.get(name);
     if (row === undefined) return false;
-    const connection = this.#options.connectionOf(row.socket);
     // Its machine may be asleep, and offer the server again when it wakes.
     this.#rows.dismissAll(row);
     this.#forget(row);
     this.#listed();
-    connection?.send(writeFrame({ t: "refused", name, ...REFUSALS.ended }));
-    if (!this.#online().some(({ socket }) => socket === row.socket)) {
-      connection?.close(PublishClose.revoked, REFUSALS.ended.message);
-    }
+    this.#refuse(row, "ended", PublishClose.revoked);
     return true;
   }
 
@@ -190,15 +186,26 @@ export class Connector {
     return { code: "limit", message };
   }
 
-  /** The newest process that offers a name has it: two of them must not take it from each other by turns. */
+  /** Two processes must not take a name from each other by turns. */
   #replace(row: PublishedRow, newer: string): void {
-    const older = this.#options.connectionOf(row.socket);
-    if (row.generation === newer) older?.close(CLOSED_NORMALLY, "The command has dialled again");
-    else {
-      this.#rows.dismiss(row, "replaced");
-      older?.close(PublishClose.replaced, REPLACED);
+    if (row.generation === newer) {
+      const older = this.#options.connectionOf(row.socket);
+      older?.close(CLOSED_NORMALLY, "The command has dialled again");
+      this.closed(row.socket);
+      return;
     }
-    this.closed(row.socket);
+    this.#rows.dismiss(row, "replaced");
+    if (row.offlineSince === undefined) this.#lost(row, this.#options.now());
+    this.#refuse(row, "replaced", PublishClose.replaced);
+  }
+
+  /** Tells a process that it publishes a server no more. @param code closes its connection where that was its last. */
+  #refuse({ name, socket }: PublishedRow, why: Dismissal, code: number): void {
+    const connection = this.#options.connectionOf(socket);
+    const refusal = REFUSALS[why];
+    connection?.send(writeFrame({ t: "refused", name, ...refusal }));
+    if (this.#online().some((row) => row.socket === socket)) return;
+    connection?.close(code, refusal.message);
   }
 
   #take(frame: Exclude<FrameToGateway, Frame<"hello">>): void {

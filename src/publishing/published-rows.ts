@@ -83,7 +83,7 @@ export class PublishedRows extends Records {
     return this.row<{ why: Dismissal }>(query, [name, generation])?.why;
   }
 
-  /** No process that has published a server so far may do so again. */
+  /** Its person has ended a server: those that were replaced come back no more, either. */
   dismissAll(row: Process): void {
     this.dismiss(row, "ended");
     this.run("UPDATE published_dismissed_1 SET why = 'ended' WHERE name = ?", [row.name]);

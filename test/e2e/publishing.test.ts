@@ -222,7 +222,7 @@ describe.each(["v1-http", "v2-modern"] as const)("with %s,", (kind) => {
     const later = other.publish("same");
     await published(later);
     expect(await earlier.exitCode).toBe(1);
-    expect(earlier.stderr()).toContain("another process publishes same now");
+    expect(earlier.stderr()).toContain("same is not published: Another process publishes");
     const client = await open(connect, "my-same");
     await client.callTool("run", { name: "once" });
     expect([await machine.runs("once"), await other.runs("once")]).toEqual([0, 1]);

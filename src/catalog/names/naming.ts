@@ -14,13 +14,7 @@ export type NamedKind = "tools" | "prompts";
 
 export type LocatedName =
   /** The name alone determines the server and the server's own name. */
-  | {
-      readonly kind: "plain";
-      readonly server: Server;
-      readonly name: string;
-      /** Of the public name; empty where the server keeps its names. */
-      readonly prefix: string;
-    }
+  | { readonly kind: "plain"; readonly server: Server; readonly name: string }
   /** The name was shortened: the catalog of the server has the full name. */
   | { readonly kind: "short"; readonly server: Server }
   | { readonly kind: "unknown" };
@@ -131,7 +125,12 @@ export class Naming {
     const part = this.#ownerOf(publicName);
     const name = part?.renames[kind].ownName(publicName.slice(part.prefix.length));
     if (part === undefined || name === undefined) return UNKNOWN;
-    return { kind: "plain", server: part.server, name, prefix: part.prefix };
+    return { kind: "plain", server: part.server, name };
+  }
+
+  /** @returns what the server has before its names here; empty where it keeps them. */
+  prefixOf(server: Server): string {
+    return this.#partOf(server).prefix;
   }
 
   /** @returns `undefined` when `locate` would not find the item by such a name. */

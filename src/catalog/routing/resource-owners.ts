@@ -123,11 +123,9 @@ export async function ownersOf(
   uris: readonly string[],
   isReference = false,
 ): Promise<ReadonlyMap<string, Server>> {
-  const { servers, isMerged, isPartial } = place.endpoint;
+  const { servers, isMerged } = place.endpoint;
   const [only] = servers;
-  // Of servers that are not known here, the only one that is gets nothing that it does not list.
-  const isAlone = !isMerged && isPartial !== true;
-  const isAllOfOne = isAlone && isOpen(only.resources);
+  const isAllOfOne = !isMerged && isOpen(only.resources);
   if (isAllOfOne || uris.length === 0) return new Map(uris.map((uri) => [uri, only]));
 
   const owners = await ResourceOwners.at(place, client);
@@ -139,7 +137,7 @@ export async function ownersOf(
         (isReference ? owners.ownerOfTemplate(uri) : undefined) ??
         owners.ownerOf(uri) ??
         // A server alone may have what is allowed by its very name.
-        (isAlone && isAllowedUnlisted(only.resources, uri) ? only : undefined);
+        (!isMerged && isAllowedUnlisted(only.resources, uri) ? only : undefined);
       if (owner !== undefined) owned.set(uri, owner);
     }
     return uris.every((uri) => owned.has(uri));

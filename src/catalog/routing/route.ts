@@ -12,7 +12,7 @@ import { hasDefaultPrefix, type Server } from "../../endpoint/server.ts";
 import { currentCatalog, knownCatalog } from "../cache/catalogs.ts";
 import { publicIndex, shows } from "../cache/lookups.ts";
 import { type Catalog, LIST_KINDS, type ListKind, LISTS } from "../catalog.ts";
-import { type LocatedName, type NamedKind, namingOf } from "../names/naming.ts";
+import { type NamedKind, namingOf } from "../names/naming.ts";
 import { isOfPublished } from "../../publishing/publisher.ts";
 import type { RoutingScope } from "../request-scope.ts";
 import { mayMeetDeny } from "../uris/judge-uri.ts";
@@ -101,10 +101,11 @@ async function findNamed(
 ): Promise<FoundName> {
   const naming = namingOf(scope.endpoint, scope.limits.nameChars);
   const located = naming.locate(kind, publicName);
-  const unknown = unlisted(scope, unknownName(kind, publicName));
+  const unknown =
+    scope.endpoint.isPartial === true ? serversUnknown() : unknownName(kind, publicName);
   if (located.kind === "unknown") return reply(unknown);
   const { server } = located;
-  if (located.kind === "plain" && !mayBeOfAnother(scope, located, publicName)) {
+  if (located.kind === "plain" && !mayBeOfAnother(scope, naming.prefixOf(server), publicName)) {
     // Servers hide tools that can be called all the same, so most names need no list.
     const { name } = located;
     if (isAllowedUnlisted(server[kind], name)) return { kind: "found", server, name };
@@ -134,17 +135,17 @@ async function findNamed(
 /**
  * True where a name may be meant for a server that is not known here, or no more: a call for it goes to the server that
  * keeps its names only if that lists it, since it may hold what is meant for nobody else.
+ *
+ * @param prefix of the server that has the name here.
  */
 function mayBeOfAnother(
   { endpoint, publisher }: RoutingScope,
-  { prefix }: Extract<LocatedName, { kind: "plain" }>,
+  prefix: string,
   publicName: string,
 ): boolean {
-  if (endpoint.keepsNames || prefix !== "") return false;
-  // An added server may have any prefix.
-  if (endpoint.isPartial === true) return true;
-  const { version = 0 } = endpoint;
-  if (version > 0 && hasDefaultPrefix(publicName)) return true;
+  const { isMerged, isPartial, keepsNames, version = 0 } = endpoint;
+  if (keepsNames || prefix !== "" || !hasDefaultPrefix(publicName)) return false;
+  if (isPartial === true || (isMerged && version > 0)) return true;
   return publisher !== undefined && isOfPublished(publicName);
 }
 
@@ -172,7 +173,7 @@ async function routeResource(scope: RoutingScope, client: ClientKind, call: Call
     return routeRead(scope, client, call, uri);
   }
   const server = (await ownersOf(scope, client, [uri])).get(uri);
-  return server === undefined ? notFound(scope, client, uri) : { kind: "server", server, call };
+  return server === undefined ? notFound(client, uri) : { kind: "server", server, call };
 }
 
 /** At a merged endpoint, a server may have a resource that none lists. */
@@ -196,7 +197,7 @@ async function routeRead(
   }
   if (server !== undefined) return { kind: "server", server, call };
   const servers = owners.candidatesFor(uri);
-  return servers.length === 0 ? notFound(scope, client, uri) : { kind: "search", servers, call };
+  return servers.length === 0 ? notFound(client, uri) : { kind: "search", servers, call };
 }
 
 /** A completion goes to the server of its prompt, template or resource. */
@@ -216,7 +217,7 @@ async function routeCompletion(
   }
   if (type === "ref/resource" && typeof uri === "string") {
     const server = (await ownersOf(scope, client, [uri], true)).get(uri);
-    if (server === undefined) return reply(unlisted(scope, unknownReference(uri)));
+    if (server === undefined) return reply(unknownReference(uri));
     // The server would also offer the names of forbidden items.
     return mayMeetDeny(server.resources, uri)
       ? noCompletionsOf(scope, client, server)
@@ -262,13 +263,8 @@ function noCompletionsOf(
   return reply(attributedAt(endpoint, slug, noCompletions(eraOf(revision))));
 }
 
-function notFound(scope: RoutingScope, { revision }: ClientKind, uri: string): Routed {
-  return reply(unlisted(scope, resourceNotFound(eraOf(revision), uri)));
-}
-
-/** @param refusal the answer for what no server has, unless a server that is not known here may have it. */
-function unlisted({ endpoint }: RoutingScope, refusal: Reply): Reply {
-  return endpoint.isPartial === true ? serversUnknown() : refusal;
+function notFound({ revision }: ClientKind, uri: string): Routed {
+  return reply(resourceNotFound(eraOf(revision), uri));
 }
 
 function reply(answer: Reply): { readonly kind: "reply"; readonly reply: Reply } {

@@ -138,7 +138,7 @@ describe("while its holder is lost, a parked call", () => {
     expect(askedIn(await client.retry(first, { r1: ACCEPT }))).toEqual(second);
     await continueWith(upstream, ANSWER);
     expect((await client.retry(second, { r2: ACCEPT })).result).toMatchObject(RESULT);
-    expect((await upstream.sent("POST")).map(({ body }) => body?.id)).toEqual(["s1", "s2"]);
+    expect((await upstream.receives("POST", 2)).map(({ body }) => body?.id)).toEqual(["s1", "s2"]);
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 

@@ -4,6 +4,7 @@
  */
 
 import {
+  type FrameToCommand,
   type FrameToGateway,
   PING,
   PING_EVERY_MS,
@@ -46,6 +47,8 @@ export class Laptop extends Actor {
   readonly #ledger: Ledger;
   readonly #door: Door;
   readonly #server: LocalServer;
+  /** Of its process. */
+  #generation = "";
   #socket: SimulatedSocket | undefined;
   /** Since when the gateway serves it, in milliseconds since 1970; `undefined` while it does not. */
   welcomeAt: number | undefined;
@@ -87,6 +90,7 @@ export class Laptop extends Actor {
   }
 
   async #live(startMs: number): Promise<void> {
+    this.#generation = `g-${this.world.scheduler.number("generation")}`;
     await this.sleep(startMs);
     for (let failures = 0; !this.isReplaced; failures += 1) {
       const begunAt = this.world.scheduler.now;
@@ -153,9 +157,9 @@ export class Laptop extends Actor {
     socket.accept();
     this.#socket = socket;
     const info = { host: this.name, version: "1.0.0" };
-    const generation = `g-${this.world.scheduler.number("generation")}`;
-    const hello = { t: "hello", v: PUBLISH_VERSION, name: PUBLISHED, generation } as const;
-    this.#send({ ...hello, info, share: false });
+    const hello = { t: "hello", v: PUBLISH_VERSION, name: PUBLISHED } as const;
+    const generation = this.#generation;
+    this.#send({ ...hello, generation, info, share: false });
     const pings = Context.current().setTimer(
       () => {
         if (this.world.scheduler.now - heardAt > PONG_WITHIN_MS) connection.cut();
@@ -188,10 +192,17 @@ export class Laptop extends Actor {
     const frame = readFrameToCommand(text);
     if (frame === undefined) this.#ledger.find(`${this.name} got no frame: ${text}`);
     else if (frame.t === "welcome") this.welcomeAt = this.world.scheduler.now;
-    else if (frame.t === "refused") this.#ledger.find(`${this.name} is refused: ${frame.message}`);
+    else if (frame.t === "refused") this.#refused(frame);
     else if (frame.t === "open") this.#server.open(frame.channel);
     else if (frame.t === "close") this.#server.close(frame.channel);
     else if (frame.t === "message")
       this.#server.deliver(frame.channel, JSON.parse(frame.body) as Json);
+  }
+
+  /** As the command ends that publishes nothing else. */
+  #refused({ code, message }: Extract<FrameToCommand, { t: "refused" }>): void {
+    this.isReplaced = code === "name";
+    if (this.isReplaced) this.#socket?.close(1000);
+    else this.#ledger.find(`${this.name} is refused: ${message}`);
   }
 }

@@ -37,6 +37,7 @@ describe("the endpoint of the whole gateway", () => {
     const asked = pickEndpoint({ ...configured(["a"]), added }, undefined);
     expect(asked).not.toHaveProperty("endpoint.isPartial");
     expect(pickEndpoint(configured([]), undefined)).toMatchObject({ isPartial: true });
+    expect(pickEndpoint(configured(["a"]), "a")).not.toHaveProperty("endpoint.isPartial");
   });
 
   test("says that nothing is configured, or that nothing of it is served", ({ expect }) => {

@@ -89,6 +89,20 @@ describe("the name of a server", () => {
       expect(redialled.frames).toMatchObject([{ t: "welcome" }]);
     }));
 
+  test("is all that a process loses that publishes others as well", ({ expect }) =>
+    withSql((fixture) => {
+      const life = new Life(fixture);
+      const [older, newer] = [life.connect(), life.connect()];
+      for (const name of ["files", "notes"]) life.hello(older, name, { generation: "older" });
+      life.hello(newer, "files", { generation: "newer" });
+      expect(older.frames.at(-1)).toMatchObject({ t: "refused", name: "files", code: "name" });
+      expect(older.closed).toBeUndefined();
+      life.hello(newer, "notes", { generation: "newer" });
+      expect(older.closed?.code).toBe(PublishClose.replaced);
+      for (const server of life.connector.list().servers)
+        expect(server).not.toHaveProperty("offlineSince");
+    }));
+
   test("that is ended is ended for the process of before, too", ({ expect }) =>
     withSql((fixture) => {
       const life = new Life(fixture);

@@ -159,73 +159,49 @@ describe("the only server of an endpoint", () => {
 
 describe("while nobody can be asked what was added", () => {
   const endpoint = { isPartial: true } as const;
-  const has = { tools: ["work", "list__all"], prompts: ["hello"], resources: ["file:///a"] };
+  const has = { tools: ["work", "list__all"], prompts: ["hello"] };
 
   test("an only server gets no call for another one: it gets those that it lists", async ({
     expect,
   }) => {
     const scene = routeScene([{ slug: "a", has }], { endpoint });
-    for (const own of has.tools)
+    for (const own of [...has.tools, "hidden", "gh_work"])
       expect(short(await scene.route("tools/call", { name: own }))).toEqual(["a", own]);
-    expect(short(await scene.route("prompts/get", { name: "hello" }))).toEqual(["a", "hello"]);
-    for (const name of ["new__work", "gh_work", "hidden"])
-      expect(await scene.route("tools/call", { name })).toEqual(serversUnknown);
+    expect(await scene.route("tools/call", { name: "new__work" })).toEqual(serversUnknown);
     const ref = { type: "ref/prompt", name: "new__hello" };
     expect(await scene.route("completion/complete", { ref })).toEqual(serversUnknown);
   });
 
-  test("nor does it get what is about a resource of another one", async ({ expect }) => {
-    const scene = routeScene([{ slug: "a", has }], { endpoint });
-    for (const method of ["resources/read", "resources/subscribe"]) {
-      const own = await scene.route(method, { uri: "file:///a" });
-      expect(short(own)).toEqual(["a", "file:///a"]);
-      expect(await scene.route(method, { uri: "file:///new" })).toEqual(serversUnknown);
-    }
-    const ref = { type: "ref/resource", uri: "file:///new" };
-    expect(await scene.route("completion/complete", { ref })).toEqual(serversUnknown);
-    expect(await scene.ownerOf("file:///new")).toBeUndefined();
-  });
-
-  test("several servers do not say that something is unknown", async ({ expect }) => {
+  test("several servers do not say that a name is unknown", async ({ expect }) => {
     const scene = routeScene([{ slug: "a", has }, { slug: "b" }], { endpoint });
     for (const name of ["a__work", "a__hidden"])
       expect(short(await scene.route("tools/call", { name }))).toEqual(["a", name.slice(3)]);
     expect(await scene.route("tools/call", { name: "new__work" })).toEqual(serversUnknown);
-    const uri = "file:///new";
-    expect(await scene.route("resources/subscribe", { uri })).toEqual(serversUnknown);
-  });
-
-  test("the endpoint of one server is whole", async ({ expect }) => {
-    const scene = routeScene([{ slug: "a", has }], { endpoint, keepsNames: true });
-    expect(short(await scene.route("tools/call", { name: "x__y" }))).toEqual(["a", "x__y"]);
   });
 });
 
 describe("the server that keeps its names beside added ones", () => {
   const has = { tools: ["work", "list__all"] };
-  const endpoint = { plain: "a", version: 1 };
+  const parts = [{ slug: "a", has }, { slug: "b" }] as const;
 
-  test.for([
-    { left: "others", parts: [{ slug: "a", has }, { slug: "b" }] as const },
-    { left: "none", parts: [{ slug: "a", has }] as const },
-  ])(
-    "gets no call for one that was paused or removed, unless it lists the name: $left are left",
-    async ({ parts }, { expect }) => {
-      const scene = routeScene(parts, { endpoint });
-      for (const own of ["work", "list__all", "hidden", "gh_work", "List__work"])
-        expect(short(await scene.route("tools/call", { name: own }))).toEqual(["a", own]);
-      for (const name of ["gone__work", "_2nd__work"])
-        expect(await scene.route("tools/call", { name })).toEqual(unknown("tool", name));
-    },
-  );
-
-  test("loses no name while nothing was ever added, nor where it is asked by its own", async ({
+  test("gets no call for one that was paused or removed, unless it lists the name", async ({
     expect,
   }) => {
-    const never = routeScene([{ slug: "a", has }], { endpoint: { version: 0 } });
-    expect(short(await never.route("tools/call", { name: "x__y" }))).toEqual(["a", "x__y"]);
-    const others = routeScene([{ slug: "a", has }, { slug: "b" }], { endpoint });
-    expect(short(await others.route("tools/call", { name: "b__x__y" }))).toEqual(["b", "x__y"]);
+    const scene = routeScene(parts, { endpoint: { plain: "a", version: 1 } });
+    for (const own of ["work", "list__all", "hidden", "gh_work", "List__work"])
+      expect(short(await scene.route("tools/call", { name: own }))).toEqual(["a", own]);
+    for (const name of ["gone__work", "_2nd__work"])
+      expect(await scene.route("tools/call", { name })).toEqual(unknown("tool", name));
+    expect(short(await scene.route("tools/call", { name: "b__x__y" }))).toEqual(["b", "x__y"]);
+  });
+
+  test("loses no name where it is alone, and while nothing was ever added", async ({ expect }) => {
+    const name = "x__y";
+    for (const scene of [
+      routeScene([{ slug: "a", has }], { endpoint: { plain: "a", version: 1 } }),
+      routeScene(parts, { endpoint: { plain: "a", version: 0 } }),
+    ])
+      expect(short(await scene.route("tools/call", { name }))).toEqual(["a", name]);
   });
 });
 
