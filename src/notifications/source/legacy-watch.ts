@@ -50,6 +50,8 @@ export class LegacyWatch implements OpenWatch {
   /** The lists that the server promises to announce, once its stream was open. */
   #lists: ReadonlySet<ListTopic> | undefined;
   #takesSubscriptions = false;
+  /** Resources whose unsubscription had no answer: it may be under way still. */
+  readonly #leaving = new Set<string>();
   #isReceiving = false;
   #timer: number | null = null;
   /** The credential of the watch, when its account ended before it was open. */
@@ -68,8 +70,8 @@ export class LegacyWatch implements OpenWatch {
     );
     this.#subscriptions = new Reconciler({
       isWanted: (uri) => request.uris.has(uri),
-      add: (uri) => this.#ask("resources/subscribe", uri),
-      remove: (uri) => this.#ask("resources/unsubscribe", uri),
+      add: (uri) => this.#subscribe(uri),
+      remove: (uri) => this.#unsubscribe(uri),
       atOnce: REQUESTS_AT_ONCE,
       onSettled: (uri) => events.answered([topicOf(uri)]),
     });
@@ -169,6 +171,22 @@ export class LegacyWatch implements OpenWatch {
     const refused = this.#takesSubscriptions ? [] : [...uris].map(topicOf);
     this.#events.answered([...LIST_TOPICS, ...refused]);
     this.revise([...uris]);
+  }
+
+  /** Where an unsubscription may arrive later, and take this away, there has to be another session. */
+  #subscribe(uri: string): Promise<boolean> {
+    if (!this.#leaving.has(uri)) return this.#ask("resources/subscribe", uri);
+    this.#end("lost");
+    return Promise.resolve(false);
+  }
+
+  async #unsubscribe(uri: string): Promise<boolean> {
+    try {
+      return await this.#ask("resources/unsubscribe", uri);
+    } catch (error) {
+      this.#leaving.add(uri);
+      throw error;
+    }
   }
 
   async #ask(method: string, uri: string): Promise<boolean> {

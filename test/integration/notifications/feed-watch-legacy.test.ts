@@ -218,6 +218,30 @@ describe("what is promised", () => {
     expect(await manager.upstream.sent(SUBSCRIBE)).toHaveLength(40);
   });
 
+  test("is subscribed to in another session after an end of it without an answer, which may come yet", async ({
+    expect,
+  }) => {
+    const gone = { end: "reset", isLasting: true } as const;
+    const manager = await begin({ reactions: { "resources/unsubscribe": [gone] } });
+    await manager.add(0, A, B);
+    await manager.remove(0, A);
+    await manager.upstream.receives("resources/unsubscribe");
+    const asked = async (): Promise<readonly unknown[]> => {
+      const sent = await manager.upstream.receives(SUBSCRIBE);
+      return sent.filter(({ body }) => body?.params?.["uri"] === "file:///a").map(sessionOf);
+    };
+    await expect
+      .poll(
+        async () => {
+          await manager.add(0, A);
+          return new Set(await asked()).size;
+        },
+        { timeout: PATIENCE_MS },
+      )
+      .toBe(2);
+    await manager.upstream.receives("DELETE");
+  });
+
   test("is nothing that was withdrawn before the server had answered", async ({ expect }) => {
     const held = { ...jsonOf({ result: {} }), heldBy: "answer" };
     const manager = await begin({ reactions: { [SUBSCRIBE]: [held] } });

@@ -85,16 +85,19 @@ export class Subscriber {
 }
 
 interface Read {
+  readonly resultType?: string;
   readonly tools?: readonly { readonly name: string; readonly description?: string }[];
   readonly contents?: readonly { readonly text?: string }[];
   readonly _meta?: Json;
 }
 
-/** @returns what is in a result of `tools/list` or `resources/read`. */
+/** @returns what is in a result of `tools/list` or `resources/read`; `undefined` where there is none yet. */
 export function readingIn(
   result: Read,
   { comeAndGo }: Pick<ServerFacts, "comeAndGo">,
 ): Reading | undefined {
+  // A local server does not say which request a question belongs to, and the one that it was for may have broken.
+  if (result.resultType === "input_required") return undefined;
   if (result.contents !== undefined) return numberIn(result.contents[0]?.text);
   const notes = result._meta?.["edgeway/servers"] as
     | readonly { readonly list?: string }[]
