@@ -20,6 +20,8 @@ interface EndedUsersParts {
 
 export class EndedUsers extends Records {
   readonly #parts: EndedUsersParts;
+  /** By user; the newest. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(sql: Sql, parts: EndedUsersParts) {
     super(sql);
@@ -38,18 +40,28 @@ export class EndedUsers extends Records {
   async finish(user: string): Promise<void> {
     const { table, end } = this.#parts;
     if (this.row(`SELECT 1 FROM ${table} WHERE user = ?`, [user]) === undefined) return;
-    await end(user);
-    this.run(`DELETE FROM ${table} WHERE user = ?`, [user]);
+    const ending = this.#underWay.get(user) ?? end(user);
+    this.#underWay.set(user, ending);
+    try {
+      await ending;
+      if (this.#underWay.get(user) === ending) {
+        this.run(`DELETE FROM ${table} WHERE user = ?`, [user]);
+      }
+    } finally {
+      if (this.#underWay.get(user) === ending) this.#underWay.delete(user);
+    }
   }
 
-  /** Tries all that are left. Those whom `finish` comes to while another one is waited for are done. */
+  /** Tries all that are left, at once: an object that does not answer holds up nobody else's end. */
   async retry(): Promise<void> {
     const left = this.rows<{ user: string }>(`SELECT user FROM ${this.#parts.table}`);
     if (left.length > 0) this.#parts.retryBy(this.now() + RETRY_MS);
-    for (const { user } of left) await this.#try(user);
+    await Promise.all(left.map(({ user }) => this.#try(user)));
   }
 
   async #try(user: string): Promise<void> {
+    // One that is under way may have come before what is to end now, or get no answer.
+    this.#underWay.delete(user);
     try {
       await this.finish(user);
     } catch (error) {
