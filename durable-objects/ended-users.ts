@@ -20,7 +20,7 @@ interface EndedUsersParts {
 
 export class EndedUsers extends Records {
   readonly #parts: EndedUsersParts;
-  /** By user; the newest. */
+  /** The newest end of each user that is under way. */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(sql: Sql, parts: EndedUsersParts) {
@@ -60,7 +60,7 @@ export class EndedUsers extends Records {
   }
 
   async #try(user: string): Promise<void> {
-    // One that is under way may have come before what is to end now, or get no answer.
+    // An end that is under way may have begun before what is to end now, or may never be answered.
     this.#underWay.delete(user);
     try {
       await this.finish(user);

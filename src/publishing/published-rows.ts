@@ -19,7 +19,7 @@ export interface PublishedRow extends PublishedServer {
 /** Why a process publishes a server no more, although nobody may have been able to tell it so. */
 export type Dismissal = "ended" | "replaced";
 
-/** Those that are kept of a person: a machine that sleeps for longer than this lasts is told nothing. */
+/** The dismissals that are kept of a person, the newest ones: a process of an earlier one is taken for a new one. */
 const MAX_DISMISSED = 100;
 const COUNTER = "version";
 const CHANGED_AT = "changedAt";

@@ -7,6 +7,7 @@
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Credential } from "../../upstream/credentials.ts";
 import { type Account, decide, isWorking } from "../account.ts";
+import { isIssuer } from "../discovery/server-metadata.ts";
 import { stepUp } from "../scopes.ts";
 import type { Accounts, StoredAccount } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
@@ -284,9 +285,7 @@ export class VaultService implements Vault {
     const issuer = account.issuer?.issuer;
     if (server === undefined || issuer === undefined || account.kind !== "oauth") return false;
     const found = await authorization.discover(server, { connectedTo: issuer, isFresh: true });
-    const { issuers } = found;
-    // The trailing slash that a server may list too much: `discovery/server-metadata.ts`.
-    return issuers?.every((listed) => listed !== issuer && listed !== `${issuer}/`) === true;
+    return found.issuers?.every((listed) => !isIssuer(issuer, listed)) === true;
   }
 
   async #request(account: Account, secrets: AccountSecrets) {

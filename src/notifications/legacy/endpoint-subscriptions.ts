@@ -200,26 +200,22 @@ export class EndpointSubscriptions {
    * Decides whether a message in the client's own session with a server reaches the client: a change
    * does only if the client wants it, and has not received it through the fan-out. A list that its server has promised
    * to announce comes through the fan-out alone: where the server reports its change in this session only, the feed
-   * reads the list, and announces what it finds.
+   * reads the list, and announces what it finds. The lists of an only server, however, pass through that session: the
+   * feed may know nothing of what it reports there, and then announces nothing, though it has promised the lists to a
+   * client whose person may publish servers. What both announce is told twice, since nothing says whether two reports
+   * are of one change: a client that takes them for one may miss the other.
    */
   passes(slug: string, { method, params }: Call): boolean {
     const list = listChangedBy(method);
-    if (list !== undefined) return this.#listsInOwnSession || !this.#wanted.isPromised(slug, list);
+    if (list !== undefined) {
+      const isPassedThrough = !isIntroducedHere(this.#options.requestScope.endpoint);
+      return isPassedThrough || !this.#wanted.isPromised(slug, list);
+    }
     if (method !== RESOURCE_UPDATED) return true;
     const uri = params?.uri;
     if (typeof uri !== "string") return false;
     const topic = topicOf(uri);
     return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(`${slug} ${topic}`, "own");
-  }
-
-  /**
-   * The client reads the lists of the only server in its own session there, which the feed never sees: it may know
-   * nothing of what is reported in that session, and then it announces nothing, though it has promised the lists to a
-   * client whose person may publish servers. What both announce is told twice, since nothing says whether two reports
-   * are of one change: a client that takes them for one may miss the other.
-   */
-  get #listsInOwnSession(): boolean {
-    return !isIntroducedHere(this.#options.requestScope.endpoint);
   }
 
   /** The client listens, or listens again. */

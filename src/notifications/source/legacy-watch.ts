@@ -50,7 +50,7 @@ export class LegacyWatch implements OpenWatch {
   /** The lists that the server promises to announce, once its stream was open. */
   #lists: ReadonlySet<ListTopic> | undefined;
   #takesSubscriptions = false;
-  /** Resources whose unsubscription had no answer: it may be under way still. */
+  /** Resources whose unsubscription had no answer: the server may get it yet. */
   readonly #leaving = new Set<string>();
   #isReceiving = false;
   #timer: number | null = null;
@@ -173,7 +173,7 @@ export class LegacyWatch implements OpenWatch {
     this.revise([...uris]);
   }
 
-  /** Where an unsubscription may arrive later, and take this away, there has to be another session. */
+  /** An unsubscription that the server gets later would take this away, so the watch begins anew in another session. */
   #subscribe(uri: string): Promise<boolean> {
     if (!this.#leaving.has(uri)) return this.#ask("resources/subscribe", uri);
     this.#end("lost");
