@@ -4,7 +4,9 @@
  * would be skipped by `npm ci --ignore-scripts`, and be outdated after the next `git pull`.
  */
 
+import { pathToFileURL } from "node:url";
+
 import { build, BUILT, isBuilt } from "./build.mjs";
 
 if (!isBuilt()) await build();
-await import(BUILT);
+await import(pathToFileURL(BUILT).href);

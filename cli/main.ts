@@ -35,6 +35,8 @@ async function run(command: Command): Promise<number> {
   }
 }
 
+// Who reads it may go before the command does, which still has to end its processes.
+process.stderr.on("error", () => undefined);
 const code = await run(readCommand(process.argv.slice(2), process.env));
 // An exit would lose what a pipe has not taken yet, and connections kept for a next request would keep the process.
 process.stdout.write("", () => process.exit(code));

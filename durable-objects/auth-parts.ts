@@ -36,6 +36,7 @@ export interface AuthParts {
 export type PartName = keyof AuthParts | "bearers";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MINUTE_MS = 60_000;
 
 /** @param onKeyUsed called once a day with the owner of an API key that is in use. */
@@ -53,11 +54,11 @@ export function authParts(sql: Sql, config: Config, onKeyUsed: (owner: string) =
     sessions,
     approvals: new Approvals(sql),
     keys: new ApiKeys(sql, {
-      hasSession: (user, session) => sessions.list(user).some(({ id }) => id === session),
-      onUsed({ owner, id, label, usedAt }) {
+      hasSession: (user, session) => sessions.has(user, session),
+      onUsed({ owner, id, label, usedAt, createdAt }) {
         audit.append(owner, "key_used", { key: id, label });
-        // The first use needs no call: a key is made after a fresh sign-in.
-        if (usedAt !== undefined) onKeyUsed(owner);
+        // A key is made after a fresh sign-in, so that a use on its first day needs no call.
+        if (usedAt !== undefined || Date.now() - createdAt >= DAY_MS) onKeyUsed(owner);
       },
     }),
     audit,

@@ -10,11 +10,13 @@ import { type CurrentUser, currentUser } from "../src/auth/store/users.ts";
 import type { AuthBacking } from "../src/auth/context/context.ts";
 import type { TokenAnswer } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
 import { loadConfig } from "../src/config/config.ts";
+import type { Authority } from "../src/auth/oauth/engine/authority.ts";
 import { count } from "../src/observability/costs.ts";
 import { activitiesIn } from "./activities.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { type AuthParts, authParts, type PartName } from "./auth-parts.ts";
 import { EndedUsers } from "./ended-users.ts";
+import { FollowedConfig } from "./followed-config.ts";
 import { type GrantServices, grantServices } from "./grant-services.ts";
 import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
@@ -34,6 +36,8 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #accounts: EndedUsers;
   readonly #activity: EndedUsers;
   readonly #providers: AuthBacking["providers"];
+  readonly #followed: FollowedConfig;
+  readonly #authorityAt: (origin: string) => Authority;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -68,8 +72,11 @@ export class AuthShardObject extends DurableObject<Env> {
     });
     const auth = authOf(env, config);
     this.#providers = auth.providers;
+    this.#followed = new FollowedConfig(ctx, env);
+    this.#authorityAt = (origin) =>
+      authOf(env, this.#followed.config ?? config).authorities.at(origin);
     this.#grants = grantServices(parts, {
-      auth,
+      ...{ auth, authorityAt: this.#authorityAt },
       limits: config.limits,
       isHere: (shard) => env.AUTH.idFromName(shard).equals(ctx.id),
       currentUser: (id, codeMac) => this.currentUser(id, codeMac),
@@ -85,13 +92,25 @@ export class AuthShardObject extends DurableObject<Env> {
     const methods = target as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
     // A Worker of another version may know another method.
     if (typeof methods[method] !== "function") throw new TypeError(`There is no ${part}.${method}`);
-    return methods[method](...args);
+    const calls = (): unknown => methods[method]?.(...args);
+    if (part !== "bearers") return calls();
+    const [origin, resource] = args;
+    return this.#follow(String(origin), String(resource)).then(calls);
   }
 
   /** The token endpoint for the grants of this shard. */
-  token(origin: string, form: string, authorization: string | null): Promise<TokenAnswer> {
+  async token(origin: string, form: string, authorization: string | null): Promise<TokenAnswer> {
     this.#sweepLater();
+    await this.#follow(origin, new URLSearchParams(form).get("resource"));
     return this.#grants.tokenEndpoint.answer(origin, form, authorization);
+  }
+
+  /** The Worker may know of a server already that an operator has added, and this isolate not. */
+  async #follow(origin: string, resource: string | null): Promise<void> {
+    await this.#followed.follow();
+    if (resource === null) return;
+    const { resources } = this.#authorityAt(origin);
+    if (resources.every(({ id }) => id !== resource)) await this.#followed.renew();
   }
 
   /** Opens a socket that is closed when a grant or key ends (`Leases`). */

@@ -6,20 +6,16 @@
 import { DurableObject } from "cloudflare:workers";
 
 import type { HeldAccounts } from "../src/accounts/held-accounts.ts";
-import { readOwner } from "../src/accounts/owner-name.ts";
-import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
-import { needsVault } from "../src/accounts/settings.ts";
-import { isOff, slugsOf } from "../src/endpoint/endpoint.ts";
-import { serverFor } from "../src/endpoint/personal-endpoint.ts";
+import { isOff } from "../src/endpoint/endpoint.ts";
 import type { Config } from "../src/config/config.ts";
-import { publishedName } from "../src/publishing/publisher.ts";
-import { readAccountKey, readPublishedKey, slugOfKey } from "../src/upstream/server-key.ts";
+import { readAccountKey, slugOfKey } from "../src/upstream/server-key.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
 import { readCatalog } from "../src/catalog/read/read-catalog.ts";
 import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
 import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
 import { type History, ServerHistory } from "../src/catalog/cache/server-history.ts";
 import type { LookReason, Topic, TopicChange } from "../src/catalog/feeds.ts";
+import { deleteAllButNumbers } from "../src/notifications/source/publisher.ts";
 import { TopicInterest } from "../src/notifications/source/topic-interest.ts";
 import { WatchManager } from "../src/notifications/source/watch-manager.ts";
 import { GATEWAY_CLIENT } from "../src/endpoint/client-kind.ts";
@@ -31,20 +27,17 @@ import type { Limits } from "../src/policy/limits.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { UpstreamError } from "../src/upstream/upstream-error.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { publishedServerIn } from "./connectors.ts";
 import { withdrawFrom } from "./fan-out.ts";
+import { FeedServer } from "./feed-server.ts";
 import { FollowedConfig } from "./followed-config.ts";
 import { heldAccountsOf } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
-import { branchAt, feedKeyOf, feedName } from "./ports.ts";
-import { personalScopeOf } from "./identity.ts";
+import { branchAt } from "./ports.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
-/** The row with the key: an object that its alarm wakes may not know its name. */
-const KEY = "key";
 /** The last looks and troubles. */
 const HISTORY = "history_1";
 
@@ -58,8 +51,7 @@ interface Parts {
 
 export class FeedObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
-  /** The `serverKey`. */
-  #key: string;
+  readonly #feedServer: FeedServer;
   readonly #followed: FollowedConfig;
   readonly #accounts: HeldAccounts;
   /** True while nothing is known of the server, but may be again: what is stored stays. */
@@ -79,12 +71,22 @@ export class FeedObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx);
     this.#followed = new FollowedConfig(ctx, env);
     this.#accounts = heldAccountsOf(ctx, env, "feed", (ended) => this.accountEnded(ended));
-    this.#key = feedKeyOf(ctx.id);
+    this.#feedServer = new FeedServer({
+      ...{ ctx, env, accounts: this.#accounts },
+      onUnpublished: () => {
+        // Somebody still knew of it, and has asked here after it was gone.
+        if (this.#parts !== undefined) ctx.waitUntil(this.publishedEnded().catch(logUnexpected));
+      },
+    });
     this.#isOff = true;
     this.#followed.begin(
       () => this.#configure(this.#followed.config),
       (config) => this.#configure(config),
     );
+  }
+
+  get #slug(): string {
+    return slugOfKey(this.#feedServer.key);
   }
 
   /** Called when an operator has changed the server. */
@@ -130,7 +132,7 @@ export class FeedObject extends DurableObject<Env> {
   /** Called by a vault: the account that the feed is of has ended, and so does all that was kept of it. */
   async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
     // Also while the server is off: nothing was made of what is stored then.
-    const key = this.ctx.storage.kv.get<string>(KEY) ?? this.#key;
+    const key = this.#feedServer.storedKey;
     if (readAccountKey(key)?.accountId !== accountId) return;
     const parts = this.#parts;
     this.#parts = undefined;
@@ -161,7 +163,7 @@ export class FeedObject extends DurableObject<Env> {
   /** Uses the stored state: the server gets no request. */
   async health(): Promise<ServerHealth> {
     await this.#follow();
-    const slug = slugOfKey(this.#key);
+    const slug = this.#slug;
     if (this.#parts === undefined) {
       const trouble = await this.#gone();
       return { slug, state: "unknown", trouble, counts: NOTHING, watched: 0, isWatching: false };
@@ -227,13 +229,20 @@ export class FeedObject extends DurableObject<Env> {
     if (!(await this.#withdrawPromises())) return false;
     // The server may be back meanwhile.
     if (this.#parts !== undefined) return true;
-    const deleted = this.ctx.storage.deleteAll();
+    const deleted = this.#deleteStored();
     const released = this.#accounts.release();
     // At once: what sets another one meanwhile sets it after that.
     this.#clock.fired();
     await deleted;
     await released;
     return true;
+  }
+
+  #deleteStored(): Promise<void> {
+    const { storage } = this.ctx;
+    // No other feed is ever of that account.
+    if (this.#over.signal.aborted) return storage.deleteAll();
+    return deleteAllButNumbers(meteredSql(storage.sql), () => storage.deleteAll());
   }
 
   /**
@@ -244,7 +253,7 @@ export class FeedObject extends DurableObject<Env> {
   async #withdrawPromises(): Promise<boolean> {
     if (this.#over.signal.aborted) return true;
     const { branches } = new TopicInterest(meteredSql(this.ctx.storage.sql));
-    return withdrawFrom(this.env, branches, this.#key);
+    return withdrawFrom(this.env, branches, this.#feedServer.key);
   }
 
   async #follow(): Promise<void> {
@@ -264,25 +273,16 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Makes the parts, and anew where the server is configured in another way than they were made for. */
   #configure(config: Config | undefined): void {
-    const { ctx, env } = this;
     if (config === undefined || this.#over.signal.aborted || this.#isEnding) return;
-    // By its id, since an object that its alarm wakes may not know its name.
-    const shared = slugsOf(config).find((slug) =>
-      env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
-    );
-    if (shared !== undefined) this.#key = shared;
-    const own =
-      shared === undefined
-        ? (this.#published(config) ?? this.#ofAccount(config))
-        : this.#shared(shared, config);
-    this.#isOff = isOff(config, slugOfKey(this.#key));
+    const own = this.#feedServer.find(config);
+    this.#isOff = isOff(config, this.#slug);
     if (own !== undefined && isSameTarget(own, this.#server)) return;
     this.#server = own;
     const before = this.#parts;
     this.#parts = own && this.#begin(own, config.limits);
     if (before === undefined) return;
     before.replaced.abort(new Error("The server is configured in another way"));
-    ctx.waitUntil(before.watch.end().catch(() => undefined));
+    this.ctx.waitUntil(before.watch.end().catch(() => undefined));
     // Deletes what is stored of a server that was removed.
     if (own === undefined) this.#clock.noLaterThan(Date.now());
   }
@@ -322,55 +322,13 @@ export class FeedObject extends DurableObject<Env> {
       limits,
       now: () => Date.now(),
       events: {
-        publish: (branch, news) => branchAt(env, branch).publish({ ...news, slug: this.#key }),
+        publish: (branch, news) =>
+          branchAt(env, branch).publish({ ...news, slug: this.#feedServer.key }),
         outdated: (topics, isAnnounced) => catalogs.outdated(topics, isAnnounced),
         sent: () => catalogs.sent(),
       },
     });
     return { catalogs, watch, history, replaced };
-  }
-
-  /** @returns the server as the account has it that the object is named after. */
-  #ofAccount(config: Config): Server | undefined {
-    const { kv } = this.ctx.storage;
-    const stored = kv.get<string>(KEY);
-    if (stored !== undefined) this.#key = stored;
-    const account = readAccountKey(this.#key);
-    const server = account && config.servers.get(account.slug);
-    const owner = account && readOwner(account.owner);
-    if (account === undefined || server === undefined || owner === undefined) return undefined;
-    if (!needsVault(server.auth)) return undefined;
-    if (stored === undefined) kv.put(KEY, this.#key);
-    this.#accounts.hold(account);
-    const person = owner.kind === "person" ? owner.person : undefined;
-    const own = serverFor(server, { person }, personalScopeOf(this.env, config));
-    const { credentials } = own.target;
-    if (credentials === undefined) return undefined;
-    return {
-      ...own,
-      target: { ...own.target, credentials: pinnedTo(account.accountId, credentials) },
-    };
-  }
-
-  /** @returns the server that the object is named after, if a person publishes it. */
-  #published(config: Config): Server | undefined {
-    this.#key = this.ctx.storage.kv.get<string>(KEY) ?? this.#key;
-    const { slug = "", publisher } = readPublishedKey(this.#key) ?? {};
-    const name = publishedName(slug);
-    if (publisher === undefined || name === undefined || !config.isPublishingOn) return undefined;
-    return publishedServerIn(this.env, config, publisher, name, () => {
-      // Somebody still knew of it, and has asked here after it was gone.
-      if (this.#parts !== undefined) this.ctx.waitUntil(this.publishedEnded().catch(logUnexpected));
-    });
-  }
-
-  /** @returns `undefined` for a server that has a feed for each account. */
-  #shared(slug: string, config: Config): Server | undefined {
-    const server = config.servers.get(slug);
-    if (server === undefined || needsVault(server.auth)) return undefined;
-    // What all callers share is read in the gateway's own name.
-    const gateway = { origin: config.publicOrigin };
-    return serverFor(server, gateway, personalScopeOf(this.env, config));
   }
 
   #setAlarm(): void {
@@ -379,16 +337,14 @@ export class FeedObject extends DurableObject<Env> {
     const watchdogAt = watch.wantedCount > 0 ? Date.now() + WATCHDOG_MS : Infinity;
     const at = Math.min(watchdogAt, catalogs.dueAt ?? Infinity);
     if (at === Infinity) return;
-    const { kv } = this.ctx.storage;
-    const isPublished = readPublishedKey(this.#key) !== undefined;
-    if (isPublished && kv.get(KEY) === undefined) kv.put(KEY, this.#key);
+    this.#feedServer.remember();
     this.#clock.noLaterThan(at);
   }
 
   /** Deletes the stored state of a server that is not configured, and returns the reason. */
   async #gone(): Promise<Trouble> {
     if (!this.#isOff) await this.#deleteAll();
-    const slug = slugOfKey(this.#key);
+    const slug = this.#slug;
     if (this.#over.signal.aborted) {
       const { failure: reason, message } = accountOver(slug);
       return { reason, message, since: Date.now() };

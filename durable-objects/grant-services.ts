@@ -6,7 +6,7 @@
 import type { AuthBacking } from "../src/auth/context/context.ts";
 import { isAdministrator } from "../src/auth/context/auth-store.ts";
 import { keepRegistration } from "../src/auth/oauth/endpoints/register.ts";
-import type { AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
+import type { Authority, AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
 import { Bearers } from "../src/auth/oauth/grants/bearers.ts";
 import { GrantJudge } from "../src/auth/oauth/grants/grant-judge.ts";
 import { GrantTokenEndpoint } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
@@ -25,7 +25,9 @@ export interface GrantServices {
 }
 
 export interface GrantServicesOptions {
-  readonly auth: AuthBacking;
+  readonly auth: Omit<AuthBacking, "authorities">;
+  /** With the servers that operators have added. @param origin of the authorization server. */
+  readonly authorityAt: (origin: string) => Authority;
   readonly limits: Limits;
   /** @returns whether this object is the shard of this name. */
   readonly isHere: (shard: string) => boolean;
@@ -40,7 +42,7 @@ export interface GrantServicesOptions {
 
 export function grantServices(parts: AuthParts, options: GrantServicesOptions): GrantServices {
   const { rows, grants, audit } = parts;
-  const { auth, limits, isHere, currentUser, onUserEnded, onGrantsEnded } = options;
+  const { auth, authorityAt, limits, isHere, currentUser, onUserEnded, onGrantsEnded } = options;
   const judge = new GrantJudge({
     users: parts.users,
     audit,
@@ -59,14 +61,14 @@ export function grantServices(parts: AuthParts, options: GrantServicesOptions): 
   const engine = engineOn(rows);
   const engineBeside = engineOn(keepingGrants(rows));
   const answerWith = (request: Request, on: AuthorityEnv): Promise<Response> =>
-    auth.authorities.at(new URL(request.url).origin).fetch(request, on);
+    authorityAt(new URL(request.url).origin).fetch(request, on);
   const bearers = new Bearers({
     currentUser,
     grants,
     keys: parts.keys,
     env: engine,
     isAdministrator: (maker) => isAdministrator(auth.store, maker),
-    authority: (origin) => auth.authorities.at(origin),
+    authority: authorityAt,
   });
   const tokenEndpoint = new GrantTokenEndpoint({
     grants,

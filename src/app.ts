@@ -24,7 +24,7 @@ import { serveMcp } from "./http/mcp.ts";
 import { publishedAt, servePublish } from "./http/publishing.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
-import { type Endpoint, pickEndpoint, SERVERS_UNKNOWN } from "./endpoint/endpoint.ts";
+import { type Endpoint, pickEndpoint, SERVERS_UNKNOWN, slugsOf } from "./endpoint/endpoint.ts";
 import { endpointFor } from "./endpoint/personal-endpoint.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
@@ -41,6 +41,7 @@ import {
 } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
 import { PUBLISH_PATH } from "./protocol/publishing.ts";
+import { publishedName } from "./publishing/publisher.ts";
 import { account, activity, catalog, front, operator, signIn, site } from "./page-handlers.ts";
 import {
   type App,
@@ -192,6 +193,12 @@ const noteProbes: Step = async (c, next) => {
   }
 };
 
+/** While nobody can be asked what operators have added, a slug may be that of such a server. */
+function mayBeAdded(config: Config, slug: string | undefined): boolean {
+  if (config.added !== undefined || slug === undefined) return false;
+  return publishedName(slug) === undefined && !slugsOf(config).includes(slug);
+}
+
 /** A request of an MCP client: the checks in their order, and then the front door. */
 function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response> {
   return async (c) => {
@@ -206,6 +213,8 @@ function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response
 
     const route = path.replace(/^(\/sse(?:\/[^/]+)?)\/message$/, "$1");
     const auth = authOf(c);
+    // A token is judged for a server that is known. 404 would tell a client that its session is over.
+    if (auth !== undefined && mayBeAdded(config, slug)) return c.text(`${SERVERS_UNKNOWN}\n`, 503);
     const authentication = auth && (await authenticate(auth, request, route));
     if (authentication?.kind === "refused") return authentication.response;
     const caller = authentication?.caller;

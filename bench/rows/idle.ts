@@ -113,7 +113,8 @@ async function costOf({ server: { url }, sessions }: Idle): Promise<Sample> {
 async function awakeOf(url: string, sessions: readonly Headers[], before: Costs): Promise<number> {
   for (const session of sessions) await ask(url, legacyCall(session));
   const { objectsConstructed } = await readCosts(new URL(url).origin);
-  return sessions.length - (objectsConstructed - before.objectsConstructed);
+  // Other objects may have come to life in that time, too.
+  return Math.max(0, sessions.length - (objectsConstructed - before.objectsConstructed));
 }
 
 function idleOf(size: number, idle: readonly Idle[]): readonly Idle[] {

@@ -72,7 +72,7 @@ function failures({ href, host, hostname }: URL): readonly (readonly [RegExp, st
       `The name ${hostname} is not known. Is it written right, and is this machine online?`,
     ],
     [
-      /^(?:EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+      /^(?:EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/,
       `${host} cannot be reached. Is this machine online, and in the right network?`,
     ],
     [

@@ -9,16 +9,23 @@ import type { CodeListener } from "../login/code-listener.ts";
 import { signIn } from "../login/sign-in.ts";
 import { revokeToken } from "../login/token-requests.ts";
 import type { Login, LoginFile } from "../tokens/login-file.ts";
-import { challengeOf } from "./challenge.ts";
+import { accessOf } from "./access.ts";
 import { loginFile } from "./credentials.ts";
 import { explained } from "./explained.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
 
+/** Who has waited for so long waits for another process, in milliseconds. */
+const WAITING_MS = 1000;
+
 /** Signs in, in place of an earlier login. @returns the exit code. */
 export function login(url: URL, environment: Environment): Promise<number> {
   return explained(url, async () => {
-    const challenge = await challengeOf(url);
+    const { challenge, problem } = await accessOf(url);
+    if (problem !== undefined) {
+      notice(problem);
+      return 1;
+    }
     if (challenge === undefined) {
       notice(`${url.href} asks for no login`);
       return 0;
@@ -26,24 +33,30 @@ export function login(url: URL, environment: Environment): Promise<number> {
     const file = loginFile(url, environment);
     const { signal } = new AbortController();
     const begunAt = Date.now();
-    const { page } = await file.read();
-    if (page !== undefined) notice(`another process waits for somebody to open ${page}`);
-    await file.locked(signal, async () => {
-      const before = await file.read();
+    // The page of a process that is gone leads nowhere: its place is taken at once.
+    const waiting = setTimeout(() => void tellOfPage(file), WAITING_MS);
+    await file.signingIn(signal, async () => {
+      clearTimeout(waiting);
+      const { tokens, signedInAt = 0 } = await file.read();
       // That page was enough.
-      if (before.tokens !== undefined && before.tokens.obtainedAt >= begunAt) return;
-      await signIn({
+      if (tokens !== undefined && signedInAt >= begunAt) return;
+      const replaced = await signIn({
         url,
         file,
         challenge,
         show: (...shown) => show(environment, ...shown),
         signal,
       });
-      await end(before, signal).catch(() => undefined);
+      await end(replaced, signal).catch(() => undefined);
     });
     notice(`signed in at ${url.href}`);
     return 0;
   });
+}
+
+async function tellOfPage(file: LoginFile): Promise<void> {
+  const { page } = await file.read();
+  if (page !== undefined) notice(`another process waits for somebody to open ${page}`);
 }
 
 /** Ends the login here and at the gateway. @returns the exit code. */

@@ -38,11 +38,11 @@ export async function publish(command: PublishCommand, environment: Environment)
 }
 
 function localServers(
-  { what, named }: PublishCommand,
+  { url, what, named }: PublishCommand,
   environment: Environment,
 ): readonly LocalServer[] {
   const descriptions =
-    "file" in what ? fromFile(what.file, environment) : [{ ...what, env: {}, cwd: undefined }];
+    "file" in what ? fromFile(what.file, environment, url) : [{ ...what, env: {}, cwd: undefined }];
   const missing = named.find((name) => environment[name] === undefined);
   if (missing !== undefined) notice(`the variable ${missing} of --env is not set`);
   const surroundings = { platform: process.platform, environment, cwd: process.cwd(), isFile };
@@ -54,7 +54,11 @@ function localServers(
   });
 }
 
-function fromFile(file: string, environment: Environment): readonly ServerDescription[] {
+function fromFile(
+  file: string,
+  environment: Environment,
+  gateway: URL,
+): readonly ServerDescription[] {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -63,7 +67,7 @@ function fromFile(file: string, environment: Environment): readonly ServerDescri
     notice(code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read (${code})`);
     return [];
   }
-  const map = readServerMap(text, environment);
+  const map = readServerMap(text, environment, gateway);
   if (map === undefined) notice(`${file} is no JSON, or has no map of servers, as "mcpServers"`);
   for (const sentence of map?.skipped ?? []) notice(`not published: ${sentence}`);
   return map?.servers ?? [];

@@ -1,16 +1,15 @@
 /** `edgeway status`: says whether `connect` would work, and what to do if it would not. */
 
-import { mediaType } from "../../src/lib/media-type.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
 import { Meta } from "../../src/protocol/envelope.ts";
 import { isObject } from "../../src/protocol/json-rpc.ts";
 import { LoginNeeded } from "../http/failures.ts";
-import { Gateway, readBody } from "../http/gateway.ts";
+import { Gateway } from "../http/gateway.ts";
 import { modernHeaders } from "../http/modern-headers.ts";
 import { discover } from "../login/discovery.ts";
 import { LoginError } from "../login/login-error.ts";
 import { POST_HEADERS } from "../relay/answers.ts";
-import { challengeOf } from "./challenge.ts";
+import { accessOf, answerIn } from "./access.ts";
 import { credentialsOf, keyOf, loginFile } from "./credentials.ts";
 import { RIGHT_ADDRESS, problemOfAnswer } from "./diagnosis.ts";
 import { explained, timeOut } from "./explained.ts";
@@ -45,20 +44,14 @@ export function status(url: URL, environment: Environment): Promise<number> {
       const hasEnded = before !== undefined && (await file.read()).tokens === undefined;
       throw hasEnded ? new LoginNeeded(`${ENDED}. ${error.message}`) : await possible(url, error);
     }
-    const text = await readBody(response);
-    const problem = problemOfAnswer(url, {
-      status: response.status,
-      type: mediaType(response.headers.get("content-type")),
-      text,
-      location: response.headers.get("location") ?? undefined,
-      retryAfter: response.headers.get("retry-after") ?? undefined,
-    });
+    const answer = await answerIn(response);
+    const problem = problemOfAnswer(url, answer);
     if (problem !== undefined) {
       notice(problem);
       return 1;
     }
     const who = await whoOf(url, environment);
-    process.stdout.write(`${url.href} can be reached, ${who}.${nameIn(text)}\n`);
+    process.stdout.write(`${url.href} can be reached, ${who}.${nameIn(answer.text)}\n`);
     return 0;
   });
 }
@@ -68,7 +61,7 @@ const ENDED = "The login of this machine has ended: the gateway does not renew i
 /** Whether there is a login at all that the command could begin. */
 async function possible(url: URL, needed: LoginNeeded): Promise<Error> {
   try {
-    await discover(url, (await challengeOf(url)) ?? "", timeOut());
+    await discover(url, (await accessOf(url)).challenge ?? "", timeOut());
     return needed;
   } catch (error) {
     if (!(error instanceof LoginError)) throw error;

@@ -42,6 +42,7 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   "ENETDOWN",
   "EADDRNOTAVAIL",
   "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_SOCKET_CONNECTION_TIMEOUT",
 ]);
 
 export function reasonOf(error: unknown): string {
@@ -60,6 +61,10 @@ export function failureOf(error: unknown, when?: "sent"): NotReached | Broken {
   const { code, syscall } = isObject(cause) ? cause : {};
   const reason = typeof code === "string" ? code : String(cause);
   const isNever =
-    NEVER_CONNECTED.has(code) || syscall === "connect" || BAD_CERTIFICATE.test(reason);
+    // Of all addresses of a name, one after the other: it has a code of theirs, and no call of the system.
+    cause instanceof AggregateError ||
+    NEVER_CONNECTED.has(code) ||
+    syscall === "connect" ||
+    BAD_CERTIFICATE.test(reason);
   return isNever && when === undefined ? new NotReached(reason) : new Broken(reason);
 }

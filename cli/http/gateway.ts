@@ -3,6 +3,8 @@
 import { pauseMs } from "../../src/lib/backoff.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { mediaType } from "../../src/lib/media-type.ts";
+import { tryJson } from "../../src/lib/try-json.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 import { Broken, failureOf, NotReached } from "./failures.ts";
 
 /** The credential of each request. */
@@ -66,7 +68,8 @@ export class Gateway {
    * Sends a request, once it can be: it waits for a gateway that is away, and for a person to sign in.
    *
    * @returns the response, of any status but 401 and 503.
-   * @throws NotReached when the deadline has passed; Broken; LoginNeeded; the reason of a signal.
+   * @throws NotReached when the deadline has passed; Broken, also for a 503 that is not the gateway's own;
+   *   LoginNeeded; the reason of a signal.
    */
   async send(request: GatewayRequest, { deadline, waiting }: Patience): Promise<Response> {
     const signal =
@@ -96,10 +99,12 @@ export class Gateway {
         this.#isAway = false;
         return response;
       }
-      // "Currently unable to handle the request" (RFC 9110 section 15.6.4): it did not run.
-      const said = await plainText(response);
+      const text = await response.text().catch(() => "");
+      const said = isPlain(response) ? `: ${text.trim().replaceAll(/\s+/g, " ")}` : "";
+      const reason = `status 503${said}`;
+      if (!isOwnRefusal(response, text)) throw new Broken(reason);
       const seconds = Number(response.headers.get("retry-after") ?? 0);
-      return this.#away(`status 503${said}`, Math.min(seconds * 1000 || 0, MAX_RETRY_AFTER_MS));
+      return this.#away(reason, Math.min(seconds * 1000 || 0, MAX_RETRY_AFTER_MS));
     } catch (error) {
       // A safe method may always be repeated (RFC 9110 section 9.2.1).
       const isSafe = error instanceof Broken && request.method === "GET";
@@ -152,12 +157,19 @@ function ofProxies({ status, headers }: Response): boolean {
   return !isJson && (status === 502 || status === 504 || (status >= 520 && status <= 530));
 }
 
-/** A sentence of the gateway's own, for a person. */
-async function plainText(response: Response): Promise<string> {
-  const text = await response.text().catch(() => "");
-  return mediaType(response.headers.get("content-type")) === "text/plain"
-    ? `: ${text.trim().replaceAll(/\s+/g, " ")}`
-    : "";
+/**
+ * True for a 503 of the gateway's own, whose request did not run: an error as JSON-RPC or OAuth has it, or text whose last
+ * line is a sentence and ends. Others may come after the request has run. wrangler's proxy loses what a reload
+ * interrupts, and does not end its line; Cloudflare ends a Worker at its limits (error 1102), with a page, a bare code,
+ * or JSON of another shape.
+ */
+export function isOwnRefusal(response: Response, text: string): boolean {
+  const body = tryJson(text);
+  return isObject(body) ? "error" in body : isPlain(response) && text.endsWith(".\n");
+}
+
+function isPlain({ headers }: Response): boolean {
+  return mediaType(headers.get("content-type")) === "text/plain";
 }
 
 /** The body of an answer. @throws Broken when the connection ends before it does. */

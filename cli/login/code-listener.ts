@@ -39,8 +39,9 @@ export async function listenForCode(
   // Few starts need it, and it would be a third of each (`npm run measure`).
   const { createServer } = await import("node:http");
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    const taken = url.pathname === "/callback" ? take(url.searchParams) : undefined;
+    // Anything of this machine may ask here, for what is no address at all, like `//`.
+    const [, query] = /^\/callback\?(.*)$/.exec(request.url ?? "") ?? [];
+    const taken = query === undefined ? undefined : take(new URLSearchParams(query));
     const headers = {
       "content-type": "text/html",
       "cache-control": "no-store",

@@ -26,18 +26,31 @@ export function postForm(
   return ask(new URL(url), { method: "POST", headers, body }, signal);
 }
 
-/** @throws NotReached, Broken, or LoginError for an answer that refuses. */
-async function ask(url: URL, init: RequestInit, signal: AbortSignal): Promise<JsonObject> {
+/** @returns the status of a page that is for a browser. @throws NotReached or Broken. */
+export async function pageStatus(url: URL, signal: AbortSignal): Promise<number> {
+  return (await answerOf(url, { redirect: "manual" }, signal)).response.status;
+}
+
+interface Answer {
+  readonly response: Response;
+  readonly text: string;
+}
+
+/** @throws NotReached or Broken. */
+async function answerOf(url: URL, init: RequestInit, signal: AbortSignal): Promise<Answer> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  let response: Response;
-  let text: string;
   try {
-    response = await fetch(url, { ...init, signal: bounded, redirect: "error" });
-    text = await response.text();
+    const response = await fetch(url, { ...init, signal: bounded });
+    return { response, text: await response.text() };
   } catch (error) {
     signal.throwIfAborted();
     throw bounded.aborted ? new Broken(`${url.href} did not answer in time`) : failureOf(error);
   }
+}
+
+/** @throws NotReached, Broken, or LoginError for an answer that refuses. */
+async function ask(url: URL, init: RequestInit, signal: AbortSignal): Promise<JsonObject> {
+  const { response, text } = await answerOf(url, { ...init, redirect: "error" }, signal);
   const value = tryJson(text);
   const { error, error_description: description } = isObject(value) ? value : {};
   if (response.ok && isObject(value)) return value;

@@ -5,6 +5,7 @@ import type { Login, LoginFile } from "../tokens/login-file.ts";
 import { type CodeListener, listenForCode } from "./code-listener.ts";
 import { discover } from "./discovery.ts";
 import { LoginError } from "./login-error.ts";
+import { pageStatus } from "./oauth-http.ts";
 import { redeemCode, registerClient } from "./token-requests.ts";
 
 /** As long as the gateway waits for a person. */
@@ -20,26 +21,22 @@ export interface SignInOptions {
   readonly signal: AbortSignal;
 }
 
-/** Under the lock of the file. @throws LoginError, NotReached or Broken. */
+/** For one process at a time. @returns the login that it replaces. @throws LoginError, NotReached or Broken. */
 export async function signIn(options: SignInOptions): Promise<Login> {
   const { file, url, challenge, signal } = options;
   const { endpoints, scope } = await discover(url, challenge, signal);
   const before = await file.read();
-  const isKnown = before.clientId !== undefined && before.endpoints?.issuer === endpoints.issuer;
-  const clientId =
-    isKnown && before.clientId !== undefined
-      ? before.clientId
-      : await registerClient(endpoints, signal);
-  await file.change({ endpoints, clientId });
+  // An earlier login needs its own registration until this one is done.
+  const isFirst = before.tokens === undefined;
+  const change = (changes: Partial<Login>): Promise<Login> =>
+    file.locked(signal, () => file.change(changes));
 
   const { createHash, randomBytes } = await import("node:crypto");
   const state = randomBytes(32).toString("base64url");
   const verifier = randomBytes(32).toString("base64url");
   const listener = await listenForCode(state, endpoints.namesIssuer ? endpoints.issuer : undefined);
-  const page = new URL(endpoints.authorization);
   const query = {
     response_type: "code",
-    client_id: clientId,
     redirect_uri: listener.redirectUri,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
@@ -47,21 +44,42 @@ export async function signIn(options: SignInOptions): Promise<Login> {
     resource: endpoints.resource,
     ...(scope !== undefined && { scope }),
   };
-  for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value);
+  const pageOf = (clientId: string): string => {
+    const page = new URL(endpoints.authorization);
+    const all = Object.entries({ ...query, client_id: clientId });
+    for (const [name, value] of all) page.searchParams.set(name, value);
+    return page.href;
+  };
   try {
-    await file.change({ page: page.href });
-    options.show(page.href, listener);
+    const known = before.endpoints?.issuer === endpoints.issuer ? before.clientId : undefined;
+    const isGood = known !== undefined && !(await isRefused(pageOf(known), signal));
+    const clientId = isGood ? known : await registerClient(endpoints, signal);
+    const page = pageOf(clientId);
+    await change({ page, ...(isFirst && { endpoints, clientId }) });
+    options.show(page, listener);
     const code = await settleWithin(listener.code, PATIENCE_MS);
     if (code === undefined) throw new LoginError("Nobody has signed in");
     const { redirectUri } = listener;
-    const tokens = await redeemCode(endpoints, { code, verifier, redirectUri }, clientId, signal);
-    return await file.change({ tokens });
+    return await file.locked(signal, async () => {
+      const replaced = await file.read();
+      const tokens = await redeemCode(endpoints, { code, verifier, redirectUri }, clientId, signal);
+      await file.change({ endpoints, clientId, tokens, signedInAt: Date.now() });
+      return replaced;
+    });
   } catch (error) {
-    // The gateway has forgotten the registration; the next login makes another one.
-    if (error instanceof LoginError) await file.change({ clientId: undefined });
+    // The gateway may have forgotten the registration; the next login makes another one.
+    if (isFirst && error instanceof LoginError) await change({ clientId: undefined });
     throw error;
   } finally {
     listener.close();
-    await file.change({ page: undefined });
+    await change({ page: undefined });
   }
+}
+
+/**
+ * The authorization server may have forgotten a registration. It tells the person alone, and never leads them back (RFC
+ * 6749 section 4.1.2.1: MUST NOT automatically redirect).
+ */
+async function isRefused(page: string, signal: AbortSignal): Promise<boolean> {
+  return [400, 401].includes(await pageStatus(new URL(page), signal));
 }

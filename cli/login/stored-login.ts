@@ -4,7 +4,7 @@
  */
 
 import { settleWithin } from "../../src/lib/time-out.ts";
-import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
+import { Broken, LoginNeeded, NotReached, reasonOf } from "../http/failures.ts";
 import type { Credentials } from "../http/gateway.ts";
 import type { LoginFile, Tokens } from "../tokens/login-file.ts";
 import { isSomebodyThere } from "./browser-command.ts";
@@ -17,6 +17,8 @@ import { refreshTokens } from "./token-requests.ts";
 const RENEW_AT = 0.8;
 /** The gateway repeats an answer that was lost, for half a minute. */
 const MOST_ATTEMPTS = 3;
+/** A request waits so long for a renewal, and goes with what there is: that may be good for a while yet. */
+const RENEWAL_MS = 2000;
 /** Node takes a longer time for none at all. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -44,12 +46,8 @@ export class StoredLogin implements Credentials {
     if (tokens === undefined) return undefined;
     this.#wasSignedIn = true;
     if (!isDue(tokens) || tokens.refresh === undefined) return bearer(tokens);
-    try {
-      await this.#refresh(tokens);
-    } catch (error) {
-      // It is good for a while yet, or the gateway says that it is not.
-      if (!isPassing(error)) throw error;
-    }
+    // Whatever fails: it is good for a while yet, or the gateway says that it is not.
+    await settleWithin(this.#refresh(tokens), RENEWAL_MS).catch(() => undefined);
     const { tokens: renewed } = await this.#options.file.read();
     return renewed === undefined ? undefined : bearer(renewed);
   }
@@ -57,11 +55,17 @@ export class StoredLogin implements Credentials {
   async renew(refused: string | undefined, challenge: string, deadline: number): Promise<void> {
     const { tokens } = await this.#options.file.read();
     if (tokens !== undefined && bearer(tokens) !== refused) return;
-    if (tokens?.refresh !== undefined) {
+    if (tokens !== undefined) {
       try {
-        await this.#refresh(tokens);
+        // What nobody waits for begins no login, but it is renewed all the same.
+        const isDone = await isDoneBy(deadline || Infinity, this.#refresh(tokens));
+        if (!isDone) throw new NotReached("its login is not renewed yet");
       } catch (error) {
-        throw isPassing(error) ? new NotReached(error.message) : error;
+        if (isPassing(error)) throw new NotReached(error.message);
+        this.#closed.signal.throwIfAborted();
+        throw new LoginNeeded(
+          `The login cannot be renewed: ${reasonOf(error)}. ${toDo(this.#options.url)}`,
+        );
       }
       const { tokens: renewed } = await this.#options.file.read();
       if (renewed !== undefined) return;
@@ -69,7 +73,7 @@ export class StoredLogin implements Credentials {
     await this.#waitForLogin(challenge, deadline);
   }
 
-  /** Renews the tokens, unless another process has; forgets them if they have ended. */
+  /** Renews the tokens, unless another process has; forgets them if they have ended, or cannot be renewed. */
   #refresh(stale: Tokens): Promise<void> {
     this.#renewal ??= this.#options.file
       .locked(this.#closed.signal, () => this.#refreshLocked(stale))
@@ -82,14 +86,16 @@ export class StoredLogin implements Credentials {
   async #refreshLocked(stale: Tokens): Promise<void> {
     const { file } = this.#options;
     const { tokens, endpoints, clientId } = await file.read();
-    if (tokens?.refresh === undefined || tokens.access !== stale.access) return;
-    if (endpoints === undefined || clientId === undefined) return;
+    if (tokens === undefined || tokens.access !== stale.access) return;
+    const { refresh } = tokens;
+    if (refresh === undefined || endpoints === undefined || clientId === undefined) {
+      await file.change({ tokens: undefined });
+      return;
+    }
     for (let attempt = 1; ; attempt++) {
       try {
         const { signal } = this.#closed;
-        await file.change({
-          tokens: await refreshTokens(endpoints, tokens.refresh, clientId, signal),
-        });
+        await file.change({ tokens: await refreshTokens(endpoints, refresh, clientId, signal) });
         return;
       } catch (error) {
         if (error instanceof Broken && attempt < MOST_ATTEMPTS) continue;
@@ -97,7 +103,7 @@ export class StoredLogin implements Credentials {
         // An older command may have written another login meanwhile, without the lock.
         const { tokens: now } = await file.read();
         const isUnknown = error.code === "invalid_client";
-        if (now?.refresh !== tokens.refresh) return;
+        if (now?.refresh !== refresh) return;
         if (error.code !== "invalid_grant" && !isUnknown) throw error;
         await file.change({ tokens: undefined, ...(isUnknown && { clientId: undefined }) });
         return;
@@ -115,13 +121,7 @@ export class StoredLogin implements Credentials {
     this.#login ??= this.#signIn(challenge).finally(() => {
       this.#login = undefined;
     });
-    const login = this.#login;
-    const ms = Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS);
-    const isDone = await settleWithin(
-      login.then(() => true),
-      ms,
-    );
-    if (isDone === true) return;
+    if (await isDoneBy(deadline, this.#login)) return;
     const { page } = await file.read();
     throw new LoginNeeded(page === undefined ? toDo(url) : toOpen(url, page));
   }
@@ -130,8 +130,8 @@ export class StoredLogin implements Credentials {
     const { url, file, notice } = this.#options;
     const opens = !this.#wasSignedIn;
     try {
-      await file.locked(this.#closed.signal, async () => {
-        // Another process had the lock, and its page was enough.
+      await file.signingIn(this.#closed.signal, async () => {
+        // Another process has shown a page, and that was enough.
         if ((await file.read()).tokens !== undefined) return;
         const show = (page: string): void => {
           notice(toOpen(url, page));
@@ -145,6 +145,13 @@ export class StoredLogin implements Credentials {
       throw error;
     }
   }
+}
+
+/** @param deadline as `performance.now()` counts. @returns whether it was done by then; it goes on. */
+async function isDoneBy(deadline: number, work: Promise<void>): Promise<boolean> {
+  const ms = Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS);
+  const done = work.then(() => true);
+  return (await settleWithin(done, ms)) === true;
 }
 
 function bearer({ access }: Tokens): string {

@@ -17,10 +17,8 @@ export function findProgram(
   { platform, environment, cwd, isFile }: Surroundings,
 ): string | undefined {
   const isWindows = platform === "win32";
-  const [separator, delimiter] = isWindows ? ["\\", ";"] : ["/", ":"];
-  const isAbsolute = isWindows ? /^(?:[a-z]:)?[\\/]/i : /^\//;
-  const within = (folder: string, path: string): string =>
-    folder === "" || isAbsolute.test(path) ? path : folder + separator + path;
+  const delimiter = isWindows ? ";" : ":";
+  const within = (folder: string, path: string): string => pathIn(platform, folder, path);
   const isPath = isWindows ? /[\\/]/.test(command) : command.includes("/");
   const folders = isPath ? [""] : valueOf(environment, "PATH").split(delimiter);
   const extensions = isWindows ? (valueOf(environment, "PATHEXT") || EXTENSIONS).split(";") : [""];
@@ -29,6 +27,13 @@ export function findProgram(
   return folders
     .flatMap((folder) => endings.map((end) => within(cwd, within(folder, command + end))))
     .find(isFile);
+}
+
+/** @returns a path that begins in the folder, unless it is absolute. */
+export function pathIn(platform: string, folder: string, path: string): string {
+  const [separator, isAbsolute] =
+    platform === "win32" ? (["\\", /^(?:[a-z]:)?[\\/]/i] as const) : (["/", /^\//] as const);
+  return folder === "" || isAbsolute.test(path) ? path : folder + separator + path;
 }
 
 /** Windows writes `Path`. */

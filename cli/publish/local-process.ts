@@ -61,13 +61,15 @@ export class LocalProcess {
       if (this.#child.pid === undefined) events.onEnd({ reason: "spawn-failed" });
     });
     this.#child.once("exit", (code, signal) => {
-      void settleWithin(this.#closed, REST_MS).then(() =>
+      void settleWithin(this.#closed, REST_MS).then(() => {
         events.onEnd({
           reason: "exit",
           ...(code !== null && { code }),
           ...(signal !== null && { signal }),
-        }),
-      );
+        });
+        // What it has started may hold its pipes: nobody would end that.
+        return this.stop();
+      });
     });
     // Where no file can be opened any more, the event says so, and comes later.
     if ((stdin as Writable | undefined) === undefined) throw new Error("has no pipes");

@@ -2,7 +2,7 @@
 
 import { batchArguments, isBatch } from "./windows-command.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { findProgram, type Surroundings } from "./find-program.ts";
+import { findProgram, pathIn, type Surroundings } from "./find-program.ts";
 
 /** As a person wrote it, or their client's configuration. */
 export interface ServerDescription {
@@ -39,7 +39,9 @@ export function localServer(
 ): LocalServer | string {
   const { platform, environment: own } = surroundings;
   const environment = childEnvironment(platform, own, named, env);
-  const cwd = written ?? surroundings.cwd;
+  // A relative path of the command begins there, too, once the folder has changed.
+  const cwd =
+    written === undefined ? surroundings.cwd : pathIn(platform, surroundings.cwd, written);
   const file = findProgram(command, { ...surroundings, environment, cwd });
   if (file === undefined) return `${name}: there is no program "${command}"`;
   if (platform !== "win32" || !isBatch(file)) {

@@ -52,6 +52,9 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 export class Publisher {
   readonly #options: PublisherOptions;
+  /** Also those that the gateway has refused meanwhile: the command ends once their processes have. */
+  readonly #all: readonly PublishedServer[];
+  /** Those that are offered, by name. */
   readonly #servers: Map<string, PublishedServer>;
   /** The gateway tells a process that dials again from another one. */
   readonly #generation = crypto.randomUUID();
@@ -59,14 +62,15 @@ export class Publisher {
   #hasBeenWelcome = false;
   /** Why dialling once more would not help. */
   #fatal: Fatal | undefined;
+  /** The gateway has refused one of several servers on this connection, and may close that for it. */
+  #hasRefusal = false;
   #pongAt = 0;
   #pingAt = 0;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    this.#servers = new Map(
-      options.servers.map((server) => [server.name, this.#publishedServer(server)]),
-    );
+    this.#all = options.servers.map((server) => this.#publishedServer(server));
+    this.#servers = new Map(this.#all.map((server) => [server.name, server]));
   }
 
   /** Resolves when it is stopped. @throws Fatal; LoginNeeded. */
@@ -102,6 +106,7 @@ export class Publisher {
       return `${url.origin} cannot be reached (${error.message})`;
     }
     this.#socket = socket;
+    this.#hasRefusal = false;
     this.#pongAt = this.#pingAt = Date.now();
     socket.onDrain(() => this.#hold(false));
     for (const server of this.#servers.values()) this.#offer(server);
@@ -120,6 +125,8 @@ export class Publisher {
   /** @throws Fatal where the gateway does not want this process any more. */
   #judge({ code, reason }: Closed): void {
     if (this.#fatal !== undefined) throw this.#fatal;
+    // The gateway knows of no other, for they are offline or about to be offered.
+    if (this.#hasRefusal) return;
     const names = [...this.#servers.keys()].join(" or ");
     if (code === PublishClose.replaced) {
       throw new Fatal(`another process publishes ${names} now, so that this one ends`);
@@ -185,7 +192,10 @@ export class Publisher {
     if (this.#servers.size === 0) {
       this.#fatal = new Fatal(`${name} is not published: ${message}`);
       this.#socket?.close();
-    } else this.#options.notice(`${name} is not published: ${message}`);
+    } else {
+      this.#hasRefusal = true;
+      this.#options.notice(`${name} is not published: ${message}`);
+    }
   }
 
   /** Dials again once nothing runs: what runs is answered as long as the connection lives. */
@@ -217,7 +227,7 @@ export class Publisher {
   }
 
   async #closeAll(): Promise<void> {
-    await Promise.all([...this.#servers.values()].map((server) => server.closeAll()));
+    await Promise.all(this.#all.map((server) => server.closeAll()));
   }
 
   #publishedServer(server: LocalServer): PublishedServer {

@@ -15,10 +15,21 @@ export interface ServerMap {
 
 const WRAPPERS = ["mcpServers", "servers"];
 const ADDRESSES = ["url", "serverUrl", "httpUrl"];
+/** What relays stdio to an address, however it is started. */
+const RELAY =
+  /(?:^|[\s\\/])(?:edgeway(?:\.\w+)?(?:@\S+)?["']?\s+connect|mcp-remote(?:@\S+)?)(?!\S)/i;
+const LEADS_BACK = "leads back to the gateway, whose lists would have themselves in them";
 const MAX_NAME = 32;
 
-/** @returns `undefined` for a text that has no map in it. */
-export function readServerMap(text: string, environment: Environment): ServerMap | undefined {
+/**
+ * @param gateway at which the servers are to be published.
+ * @returns `undefined` for a text that has no map in it.
+ */
+export function readServerMap(
+  text: string,
+  environment: Environment,
+  gateway: URL,
+): ServerMap | undefined {
   const file = parseEditorJson(text);
   if (!isObject(file)) return undefined;
   const wrapper = WRAPPERS.find((name) => isObject(file[name]));
@@ -26,7 +37,8 @@ export function readServerMap(text: string, environment: Environment): ServerMap
   const servers = new Map<string, ServerDescription>();
   const skipped: string[] = [];
   for (const [name, entry] of Object.entries(map)) {
-    const reading = readEntry(name, entry, environment);
+    const read = readEntry(name, entry, environment);
+    const reading = typeof read === "object" && leadsTo(gateway, read) ? LEADS_BACK : read;
     if (typeof reading === "string") skipped.push(`${name}: ${reading}`);
     else if (servers.has(reading.name)) {
       skipped.push(`${name}: another one is published as ${reading.name} already`);
@@ -65,6 +77,15 @@ function readEntry(
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** An agent that uses the gateway as a client is a server of its own. */
+function leadsTo({ origin }: URL, { command, args, env }: ServerDescription): boolean {
+  const line = [command, ...args].join(" ");
+  if (!RELAY.test(line)) return false;
+  return [...line.split(/["'\s]+/), env["EDGEWAY_URL"] ?? ""].some(
+    (word) => URL.canParse(word) && new URL(word).origin === origin,
+  );
 }
 
 function isValue(value: unknown): boolean {

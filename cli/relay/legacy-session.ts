@@ -4,6 +4,7 @@
  * begun anew with the host's own `initialize`.
  */
 
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 import { Broken, NotReached, reasonOf } from "../http/failures.ts";
 import { type Gateway, type GatewayRequest, readBody } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
@@ -25,6 +26,8 @@ import { SessionState } from "./session-state.ts";
 interface Session {
   /** Of each request in it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Those of the server. */
+  readonly capabilities: JsonObject;
   /** Aborted when it is over. */
   readonly end: AbortController;
 }
@@ -39,7 +42,7 @@ interface Sending {
 /** The first revision that has `MCP-Protocol-Version` on the requests of a session. */
 const SINCE_HEADER = "2025-06-18";
 const MOST_RENEWALS = 3;
-const NO_SESSION: Session = { headers: {}, end: new AbortController() };
+const NO_SESSION: Session = { headers: {}, capabilities: {}, end: new AbortController() };
 
 export class LegacySession {
   readonly #gateway: Gateway;
@@ -83,7 +86,7 @@ export class LegacySession {
   async close(): Promise<void> {
     const open = this.#calls.open.filter(({ request }) => !isModern(request));
     const told = open.map(({ request }) =>
-      this.#tell(cancellationText(request.id, "The host has gone")),
+      this.#tell(cancellationText(request.id, "The host has gone"), this.#session, 0),
     );
     await Promise.allSettled(told);
     await this.#leave(this.#session);
@@ -102,24 +105,30 @@ export class LegacySession {
     // A host that begins anew does not wait for the end of what was before.
     void this.#leave(this.#session);
     this.#session = NO_SESSION;
-    const { response, text } = await this.#introduce(message, deadline, waitOf(asked));
-    if (this.#session !== NO_SESSION) this.#state.begin(message);
+    const { response, text, session } = await this.#introduce(message, deadline, waitOf(asked));
+    if (session !== undefined) {
+      this.#session = session;
+      this.#state.begin(message);
+    }
     await answerWith(this.#calls, asked, response, text);
   }
 
-  /** Opens a session. @returns its answer, or the refusal. */
+  /** Opens a session. @returns it, with its answer; `undefined` with the refusal. */
   async #introduce(
     { text: body }: Message,
     deadline: number,
     waiting?: AbortSignal,
-  ): Promise<{ readonly response: Response; readonly text: string }> {
+  ): Promise<{
+    readonly response: Response;
+    readonly text: string;
+    readonly session: Session | undefined;
+  }> {
     const request = this.#post(body, NO_SESSION);
     const response = await this.#gateway.send(request, { deadline, waiting });
     const text = await onlyAnswer(response);
     const [part] = readMessage(text)?.parts ?? [];
     const result = part?.kind === "response" ? part.result : undefined;
-    if (result !== undefined) this.#session = sessionOf(response, result["protocolVersion"]);
-    return { response, text };
+    return { response, text, session: result && sessionOf(response, result) };
   }
 
   async #relay({ message, asked, deadline }: Sending): Promise<void> {
@@ -162,10 +171,14 @@ export class LegacySession {
     }
   }
 
-  #listen(session: Session): void {
+  #listen(session: Session, hasMissed = false): void {
     const signal = AbortSignal.any([session.end.signal, this.#closed.signal]);
+    const onMissed = async (): Promise<void> => {
+      for (const text of this.#state.missedIn(session.capabilities))
+        await this.#calls.deliver(text);
+    };
     this.#streams
-      .listen(session.headers, signal)
+      .listen(session.headers, signal, onMissed, hasMissed)
       .then((end) => (end === "unknown session" ? this.#renew(session, Infinity) : undefined))
       // The next request of the host finds out for itself.
       .catch(() => undefined);
@@ -174,30 +187,40 @@ export class LegacySession {
   /** Opens another session in place of one that the gateway has forgotten, once for all who found out. */
   async #renew(forgotten: Session, deadline: number): Promise<void> {
     if (this.#session !== forgotten) return;
-    this.#renewal ??= this.#openAnew(forgotten, deadline).finally(() => {
+    const open = (): Promise<void> => this.#openAnew(forgotten, deadline);
+    this.#renewal ??= repeated([], this.#closed.signal, open).finally(() => {
       this.#renewal = undefined;
     });
     await this.#renewal;
   }
 
+  /** The session takes the place of the forgotten one once it is whole: until then, requests wait for it. */
   async #openAnew(forgotten: Session, deadline: number): Promise<void> {
     const { introduction, later } = this.#state;
     if (introduction === undefined) return;
     forgotten.end.abort();
     this.#options.notice("the gateway has forgotten the session; opening another one");
-    const { response } = await this.#introduce(introduction, deadline);
-    if (this.#session === forgotten) {
+    const { response, session } = await this.#introduce(introduction, deadline);
+    if (session === undefined) {
       throw new NotReached(
         `${this.#gateway.url.href} opens no session (status ${response.status})`,
       );
     }
-    for (const text of later) await this.#tell(text);
-    this.#listen(this.#session);
+    try {
+      for (const text of later) await this.#tell(text, session, deadline);
+      // The host may have begun anew meanwhile.
+      if (this.#session === forgotten) {
+        this.#session = session;
+        this.#listen(session, true);
+      }
+    } finally {
+      if (this.#session !== session) void this.#leave(session);
+    }
   }
 
   /** Sends a message of the command's own, whose answer is no news to the host. */
-  async #tell(text: string): Promise<void> {
-    const response = await this.#gateway.send(this.#post(text, this.#session), { deadline: 0 });
+  async #tell(text: string, session: Session, deadline: number): Promise<void> {
+    const response = await this.#gateway.send(this.#post(text, session), { deadline });
     await response.body?.cancel();
   }
 
@@ -221,14 +244,16 @@ function waitOf(asked: readonly Call[]): AbortSignal | undefined {
   return others.length === 0 ? only?.over : undefined;
 }
 
-function sessionOf({ headers }: Response, revision: unknown): Session {
+function sessionOf({ headers }: Response, result: JsonObject): Session {
   const id = headers.get("mcp-session-id");
+  const { protocolVersion: revision, capabilities } = result;
   const isNamed = typeof revision === "string" && revision >= SINCE_HEADER;
   return {
     headers: {
       ...(id !== null && { "mcp-session-id": id }),
       ...(isNamed && { "mcp-protocol-version": revision }),
     },
+    capabilities: isObject(capabilities) ? capabilities : {},
     end: new AbortController(),
   };
 }

@@ -62,10 +62,18 @@ export class LegacyStreams {
   /**
    * Holds the standalone stream open.
    *
-   * @returns when the gateway offers none (405), or does not know the session.
+   * @param onMissed called when the stream has begun where the host may have missed something.
+   * @param hasMissed the first one begins there.
+   * @returns when the gateway offers none (405), or does not know the session (404).
    */
-  async listen(session: Headers, signal: AbortSignal): Promise<"none" | "unknown session"> {
+  async listen(
+    session: Headers,
+    signal: AbortSignal,
+    onMissed: () => Promise<void>,
+    hasMissed: boolean,
+  ): Promise<"none" | "unknown session"> {
     const place: Place = {};
+    let isBehind = hasMissed;
     for (let failures = 0; ; failures++) {
       const after = place.lastEventId === undefined ? {} : { "last-event-id": place.lastEventId };
       const request = {
@@ -76,15 +84,20 @@ export class LegacyStreams {
       const response = await this.#unlessSignedOut(request, signal);
       if (isStream(response)) {
         failures = 0;
+        if (isBehind) await onMissed();
+        isBehind = false;
         await this.#pass(response, place, () => signal.aborted);
         await sleep(place.retryMs ?? PAUSES.firstMs, signal);
         continue;
       }
       await response.body?.cancel();
       if (response.status === 405) return "none";
-      if (response.status === 404 && place.lastEventId === undefined) return "unknown session";
-      // The place was too long ago, so the stream begins anew.
-      if (response.status === 404) delete place.lastEventId;
+      if (response.status === 404) return "unknown session";
+      // The events after the place are no longer kept, so the stream begins anew.
+      if (response.status === 400 && place.lastEventId !== undefined) {
+        delete place.lastEventId;
+        isBehind = true;
+      }
       await sleep(pauseMs(PAUSES, failures), signal);
     }
   }

@@ -1,7 +1,9 @@
-/** What the host has set up in its session, to set it up once more in another one. */
+/** What the host has set up in its session, to set it up once more in another one, and what it hears of there. */
 
+import { isObject, type JsonObject } from "../../src/protocol/json-rpc.ts";
 import { memberText } from "../stdio/json-text.ts";
 import { INITIALIZED, type Message, requestsOf, requestText } from "../stdio/message.ts";
+import { missedChanges } from "./changes.ts";
 
 export class SessionState {
   #introduction: Message | undefined;
@@ -19,6 +21,15 @@ export class SessionState {
   get later(): readonly string[] {
     const texts = [this.#initialized, this.#logLevel, ...this.#subscriptions.values()];
     return texts.filter((text) => text !== undefined);
+  }
+
+  /** What the host is told of in a session of these capabilities, as changed. */
+  missedIn(capabilities: JsonObject): readonly string[] {
+    const isAnnounced = (list: string): boolean => {
+      const offered = capabilities[list];
+      return isObject(offered) && offered["listChanged"] === true;
+    };
+    return missedChanges(isAnnounced, [...this.#subscriptions.keys()]);
   }
 
   begin(introduction: Message): void {

@@ -5,13 +5,14 @@
  * that another program has by now, are noticed.
  */
 
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname } from "node:path";
 
 import { sleep } from "../../src/lib/sleep.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
 import { isObject } from "../../src/protocol/json-rpc.ts";
+import { replaceFile } from "./replace-file.ts";
 
 const HEARTBEAT_MS = 5000;
 const STALE_MS = 30_000;
@@ -38,7 +39,8 @@ export async function withLock<T>(
     return await work();
   } finally {
     clearInterval(heartbeat);
-    await release(own);
+    // The file stays, so that the numbers go on.
+    await replaceFile(own, FREE);
   }
 }
 
@@ -58,13 +60,6 @@ async function take(path: string, signal: AbortSignal): Promise<string> {
     }
     await sleep(POLL_MS * (0.5 + Math.random()), signal);
   }
-}
-
-/** The file stays, so that the numbers go on. */
-async function release(own: string): Promise<void> {
-  const free = `${own}.free`;
-  await writeFile(free, FREE, { mode: 0o600 });
-  await rename(free, own);
 }
 
 function fileOf(path: string, number: number): string {

@@ -1,12 +1,13 @@
 /** The login at one URL, in a file that only its owner can read. A change replaces the file at once. */
 
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { retry } from "../../src/lib/retry.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
 import { isObject } from "../../src/protocol/json-rpc.ts";
 import { withLock } from "./file-lock.ts";
+import { replaceFile, WHILE_READ } from "./replace-file.ts";
 
 /** The authorization server of the gateway, as far as it is used here (RFC 8414). */
 export interface Endpoints {
@@ -33,12 +34,11 @@ export interface Login {
   readonly endpoints?: Endpoints | undefined;
   readonly clientId?: string | undefined;
   readonly tokens?: Tokens | undefined;
+  /** When a person signed in, in milliseconds since 1970; the tokens may have been renewed since. */
+  readonly signedInAt?: number | undefined;
   /** The page that some process waits for. */
   readonly page?: string | undefined;
 }
-
-/** Windows refuses to replace a file while another process reads it, which takes no time. */
-const RETRIES = { attempts: 6, backoff: { firstMs: 10 } } as const;
 
 export class LoginFile {
   readonly #url: string;
@@ -51,7 +51,8 @@ export class LoginFile {
   }
 
   async read(): Promise<Login> {
-    const text = await readFile(await this.#path, "utf8").catch(() => "");
+    const path = await this.#path;
+    const text = await retry(() => readFile(path, "utf8").catch(ifMissing), WHILE_READ);
     const value = tryJson(text);
     return isObject(value) && value["url"] === this.#url
       ? (value as unknown as Login)
@@ -63,20 +64,24 @@ export class LoginFile {
     const login = { ...(await this.read()), ...changes };
     const path = await this.#path;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const made = `${path}.${crypto.randomUUID()}`;
-    try {
-      await writeFile(made, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
-      await retry(() => rename(made, path), RETRIES);
-    } finally {
-      await rm(made, { force: true });
-    }
+    await replaceFile(path, `${JSON.stringify(login, null, 2)}\n`);
     return login;
   }
 
-  /** Runs work that changes the login: one process at a time. */
+  /** Runs a login in a browser: one process at a time, for as long as its person takes. Others may change the file. */
+  async signingIn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return withLock(`${await this.#path}.sign-in`, signal, work);
+  }
+
+  /** Runs work that changes the login: one process at a time. None waits for a person meanwhile. */
   async locked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return withLock(`${await this.#path}.lock`, signal, work);
   }
+}
+
+function ifMissing(error: unknown): string {
+  if (isObject(error) && error["code"] === "ENOENT") return "";
+  throw error;
 }
 
 async function pathOf(folder: string, href: string): Promise<string> {

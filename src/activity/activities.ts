@@ -3,7 +3,7 @@
 import type { CallList, CallQuery } from "./activity-shard.ts";
 import { byAge, type CallFilter, type CallPlace } from "./call.ts";
 import { activityShard, allActivityShards } from "./shards.ts";
-import type { UnlistedCalls } from "./unlisted-calls.ts";
+import { SHOWN_MINUTES, type UnlistedCalls } from "./unlisted-calls.ts";
 import {
   addCounts,
   type UsageFilter,
@@ -149,13 +149,15 @@ function isBefore(one: UsageKey, other: UsageKey): boolean {
   return first !== undefined && one[first] < other[first];
 }
 
+/** The newest minutes: of an earlier one, an object may have kept to itself that it has lost calls. */
 function byMinute(unlisted: readonly UnlistedCalls[]): readonly UnlistedCalls[] {
   const minutes = Map.groupBy(unlisted, ({ minute }) => minute);
-  return Array.from(minutes, ([minute, each]) => ({
+  const sums = Array.from(minutes, ([minute, each]) => ({
     minute,
     person: "",
     calls: each.reduce((sum, { calls }) => sum + calls, 0),
-  })).toSorted((a, b) => b.minute - a.minute);
+  }));
+  return sums.toSorted((a, b) => b.minute - a.minute).slice(0, SHOWN_MINUTES);
 }
 
 /** Adds up sums of equal keys; the largest first. */

@@ -59,7 +59,6 @@ export interface ActivityShardParts {
 }
 
 const HOUR_MS = 3_600_000;
-const SHOWN_MINUTES = 5;
 
 export class ActivityShard {
   readonly #parts: ActivityShardParts;
@@ -110,7 +109,7 @@ export class ActivityShard {
     return {
       calls: found.slice(0, limit),
       hasMore: found.length > limit,
-      unlisted: this.#unlisted.list(filter.person, SHOWN_MINUTES),
+      unlisted: this.#unlisted.list(filter.person),
     };
   }
 

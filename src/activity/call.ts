@@ -2,6 +2,7 @@
 
 import { cleanText } from "../lib/clean-text.ts";
 import { tryJson } from "../lib/try-json.ts";
+import { personIn } from "../lib/principal.ts";
 import type { CallRecord } from "../observability/call-record.ts";
 
 export interface KeptCall {
@@ -62,9 +63,8 @@ export function writeCall(record: CallRecord): string {
   ]);
 }
 
-/** A principal is an application of a person, or the person where there is no sign-in. */
 export function personOf({ person, principal }: CallRecord): string {
-  return person ?? principal.split(".", 1)[0] ?? "";
+  return person ?? personIn(principal);
 }
 
 /** @returns `undefined` for a line that is none. What an earlier version did not write is empty. */

@@ -6,12 +6,14 @@ import { KEPT_MS } from "./recent-calls.ts";
 export interface UnlistedCalls {
   /** The beginning of the minute, in milliseconds since 1970. */
   readonly minute: number;
-  /** Empty for people whom nobody could keep apart any more. */
+  /** Empty for everybody, and for people whom nobody could keep apart any more. */
   readonly person: string;
   readonly calls: number;
 }
 
 const MAX_ROWS = 1000;
+/** The newest minutes that a list names. */
+export const SHOWN_MINUTES = 5;
 
 export class UnlistedCallRows extends Records {
   static override readonly SCHEMA = [
@@ -31,14 +33,15 @@ export class UnlistedCallRows extends Records {
     }
   }
 
-  /** The newest first. @param person `undefined` for everybody's. */
-  list(person: string | undefined, limit: number): readonly UnlistedCalls[] {
-    const rows = this.rows<{ minute: number; person: string; calls: number }>(
-      `SELECT minute, person, calls FROM unlisted_1
-       WHERE minute > ?1 AND (?2 IS NULL OR person = ?2) ORDER BY minute DESC LIMIT ?3`,
-      [this.now() - KEPT_MS, person ?? null, limit],
+  /** One for each minute, the newest first. @param person `undefined` for everybody's. */
+  list(person: string | undefined): readonly UnlistedCalls[] {
+    const rows = this.rows<{ minute: number; calls: number }>(
+      `SELECT minute, SUM(calls) AS calls FROM unlisted_1
+       WHERE minute > ?1 AND (?2 IS NULL OR person = ?2)
+       GROUP BY minute ORDER BY minute DESC LIMIT ${SHOWN_MINUTES}`,
+      [this.now() - KEPT_MS, person ?? null],
     );
-    return rows;
+    return rows.map((row) => ({ ...row, person: person ?? "" }));
   }
 
   forget(person: string): void {

@@ -93,10 +93,10 @@ export class Usage extends Records {
     const byKey = Map.groupBy(calls, (call) => JSON.stringify(keyOf(call)));
     for (const [text, ofKey] of byKey) {
       const key = JSON.parse(text) as readonly string[];
-      const isKnown = rows < ROWS_PER_DAY || this.#has(day, key);
-      if (isKnown) this.#add(day, key, ofKey);
-      else this.#add(day, [key[0] ?? "", "", OTHER, ""], ofKey);
-      if (isKnown) rows += 1;
+      const isNew = !this.#has(day, key);
+      const hasRoom = rows < ROWS_PER_DAY;
+      this.#add(day, isNew && !hasRoom ? [key[0] ?? "", "", OTHER, ""] : key, ofKey);
+      if (isNew && hasRoom) rows += 1;
     }
   }
 

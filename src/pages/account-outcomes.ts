@@ -10,9 +10,8 @@ import { auditedAs, respondTo } from "./page-visitor.ts";
 import { seeOther } from "./respond.ts";
 import { accountProblemView } from "./view/account-problem-view.ts";
 
-/** What has been done, as `done` in the address of the page that says so. */
+/** That an account was connected, as `done` in the address of the page that says so. */
 export const CONNECTED = "connected";
-export const DISCONNECTED = "disconnected";
 
 export function problemResponse(
   visit: AccountVisit,

@@ -8,7 +8,7 @@ import { connectPath } from "../accounts/addresses.ts";
 import type { Vault } from "../accounts/vault.ts";
 import { signInPath } from "../auth/sign-in/browser.ts";
 import { type AccountServer, type ConnectContext, isShared } from "./account-context.ts";
-import { refusal } from "./page-guard.ts";
+import { refusal, signInAgain } from "./page-guard.ts";
 import { auditedAs, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
 import { notFound, seeOther } from "./respond.ts";
 
@@ -83,7 +83,7 @@ export function submittedFor(
         await auditedAs(context, request, visitor, "denied", { reason: "not an administrator" });
         return operatorsOnly(context);
       }
-      if (!visitor.isFresh) return seeOther(signInPath(connectPath(slug, ask), true), context);
+      if (!visitor.isFresh) return signInAgain(context, connectPath(slug, ask));
     }
     return act({ ...visitOf({ context, request, server, visitor, ask }), form });
   });

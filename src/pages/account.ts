@@ -18,7 +18,7 @@ import {
   readChoice,
   resourcesFor,
 } from "./credential-choice.ts";
-import { audited, done, noticeOf, shown, signInFirst, submitted } from "./page-guard.ts";
+import { audited, done, noticeOf, shown, signInAgain, submitted } from "./page-guard.ts";
 import { ownPublished } from "./published.ts";
 import { notFound, page, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
@@ -95,9 +95,9 @@ function keyOffer({ authority, limits }: AuthContext, user: { readonly isAdmin: 
 }
 
 function lineOf({ at, event, detail }: AuditEntry): ActivityLine {
-  const { application, server, label, provider, reason, address } = detail;
+  const { application, server, tool, label, provider, reason, address } = detail;
   const why = reason === undefined ? undefined : reasonIn(event, reason);
-  const said = [application, server, label, provider, why, address].filter(
+  const said = [application, server, tool, label, provider, why, address].filter(
     (each) => each !== undefined,
   );
   const { meaning: what, ...rest }: { meaning: string; isDenial?: true } = AUDIT_EVENTS[event];
@@ -169,7 +169,7 @@ export const createKey = submitted(FRESH_ACCOUNT, async (context, { who, form },
     },
     session.id,
   );
-  if (made === "signed-out") return signInFirst(context, PATHS.account);
+  if (made === "signed-out") return signInAgain(context, PATHS.account);
   if (made === "enough") {
     const sentence = `You have ${limits.apiKeysPerUser} keys: revoke one that you do not need.`;
     return again({ field: "label", sentence });

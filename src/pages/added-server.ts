@@ -4,9 +4,10 @@ import type { AddedServer, Revised } from "../observability/added-servers.ts";
 import { TokenBuckets } from "../lib/token-bucket.ts";
 import type { OperatorHandler, OperatorSubmission, OperatorVisit } from "./operator-visit.ts";
 import { operatedFreshly } from "./operator-visit.ts";
-import { done } from "./page-guard.ts";
+import { done, refusal } from "./page-guard.ts";
 import { auditedAs } from "./page-visitor.ts";
 import { notFound } from "./respond.ts";
+import { OVERRIDDEN } from "./view/admin-servers-view.ts";
 import { adminServerPath, PATHS } from "./view/paths.ts";
 
 type Added = Revised<AddedServer>;
@@ -20,22 +21,35 @@ export async function addedOf(
   return servers.find((each) => each.slug === slug);
 }
 
-/** Wraps the action of a form about a server that was added. */
-export function changing(
+/** Wraps the action of a form about a server that was added, unless an entry of `MCP_SERVERS` overrides that. */
+function aboutAdded(
   act: (submission: OperatorSubmission, server: Added) => Promise<Response>,
   maxBytes?: number,
 ): OperatorHandler {
   const known = async (submission: OperatorSubmission): Promise<Response> => {
-    const { context, slug, form } = submission;
+    const { context, slug } = submission;
     const server = await addedOf(submission, slug);
     if (server === undefined) return notFound(context);
-    // The form says which state of the server its author has seen.
-    if (form.get("revision") !== String(server.revision)) {
-      return done(context, adminServerPath(slug), "server-changed-elsewhere");
-    }
-    return act(submission, server);
+    if (!context.servers.added.isConfigured(slug)) return act(submission, server);
+    return refusal(context, 409, {
+      title: "Nothing was done",
+      whatHappened: OVERRIDDEN,
+      whatToDo: ["Go back, and load the page again."],
+    });
   };
   return operatedFreshly(adminServerPath, known, maxBytes);
+}
+
+/** The same, if the server is still as the form shows it. */
+export function changing(
+  act: (submission: OperatorSubmission, server: Added) => Promise<Response>,
+  maxBytes?: number,
+): OperatorHandler {
+  return aboutAdded((submission, server) => {
+    const { context, slug, form } = submission;
+    if (form.get("revision") === String(server.revision)) return act(submission, server);
+    return Promise.resolve(done(context, adminServerPath(slug), "server-changed-elsewhere"));
+  }, maxBytes);
 }
 
 /** Each look sends requests to the server, with its secrets. */
@@ -77,26 +91,31 @@ export const probeServer = changing(async (submission, { slug }) => {
   );
 });
 
-/** Has a server served, or pauses it. */
-export const setServerState = changing(async (submission, { revision, ...server }) => {
-  const { context, request, visitor, form } = submission;
+/** Has a server served, or pauses it. A second click finds that done. */
+export const setServerState = aboutAdded(async (submission, known) => {
+  const { context, request, visitor, slug, form } = submission;
+  const { revision: _, ...server } = known;
   const state = form.get("to") === "live" ? "live" : "paused";
-  const { slug } = server;
   const changed = { ...server, state, changedBy: visitor.person, changedAt: Date.now() } as const;
-  const outcome = await context.servers.added.put(changed, revision);
+  const outcome = await context.servers.added.put(changed, Number(form.get("revision")));
   const path = adminServerPath(slug);
-  if (outcome.kind !== "changed") return done(context, path, "server-changed-elsewhere");
-  const event = state === "live" ? "server_served" : "server_paused";
-  await auditedAs(context, request, visitor, event, { server: slug });
+  if (outcome.kind === "changed") {
+    const event = state === "live" ? "server_served" : "server_paused";
+    await auditedAs(context, request, visitor, event, { server: slug });
+  } else if ((await addedOf(submission, slug))?.state !== state) {
+    return done(context, path, "server-changed-elsewhere");
+  }
   return done(context, path, state === "live" ? "server-live" : "server-paused");
 });
 
-export const removeServer = changing(async (submission, { slug, revision }) => {
-  const { context, request, visitor } = submission;
-  const outcome = await context.servers.added.remove(slug, revision);
-  if (outcome.kind !== "changed") {
+/** A second click finds no server, as it was asked. */
+export const removeServer = operatedFreshly(adminServerPath, async (submission) => {
+  const { context, request, visitor, slug, form } = submission;
+  const outcome = await context.servers.added.remove(slug, Number(form.get("revision")));
+  if (outcome.kind === "changed") {
+    await auditedAs(context, request, visitor, "server_removed", { server: slug });
+  } else if ((await addedOf(submission, slug)) !== undefined) {
     return done(context, adminServerPath(slug), "server-changed-elsewhere");
   }
-  await auditedAs(context, request, visitor, "server_removed", { server: slug });
   return done(context, PATHS.adminServers, "server-removed");
 });

@@ -6,41 +6,54 @@ import type { ClientUse } from "../auth/oauth/grants/grants.ts";
 import { currentUser, type User } from "../auth/store/users.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject } from "../protocol/json-rpc.ts";
+import { wordsOf } from "./catalog-items.ts";
 import { formOf, type Offer } from "./credential-choice.ts";
 import { listServices } from "./list-services.ts";
+import { pageOf, queryOf } from "./paging.ts";
 import type { AdminClient, AdminUser, AdminView } from "./view/admin-view.ts";
 import type { CredentialForm } from "./view/credentials-view.ts";
 import { redirectTarget } from "./view/parts.ts";
 import { personLabel, providerTitle } from "./words.ts";
 
-const SHOWN_USERS = 500;
-
 interface PeopleQuestion {
   /** The id of the reader. */
   readonly own: string;
-  /** The client id after which the list continues. */
-  readonly after: string;
+  /** Its query says which people and which applications are shown. */
+  readonly request: Request;
   /** The form for a service client, when it is shown again with an error. */
   readonly serviceForm: CredentialForm | undefined;
 }
 
-/** What is known of people and applications, where there is sign-in. */
+/**
+ * What is known of people and applications, where there is sign-in.
+ *
+ * @param users all of them.
+ */
 export async function peopleOf(
   context: AuthContext,
   users: readonly User[],
-  { own, after, serviceForm }: PeopleQuestion,
+  { own, request, serviceForm }: PeopleQuestion,
 ): Promise<NonNullable<AdminView["people"]>> {
+  const query = queryOf(request);
+  const words = wordsOf(query);
+  const found = users.filter((user) => words.every((word) => namesIn(user).includes(word)));
+  const { shown, ...place } = pageOf(found, request);
+  const after = new URL(request.url).searchParams.get("after") ?? "";
   const [rows, clients, services] = await Promise.all([
-    Promise.all(users.map((each) => userRow(context, each, own))),
+    Promise.all(shown.map((each) => userRow(context, each, own))),
     listClients(context.store, after),
     listServices(context),
   ]);
   return {
-    users: rows,
+    users: { ...place, query, rows, found: found.length, count: users.length },
     clients: clients.list,
     moreClients: clients.next,
     services: { list: services, form: serviceForm ?? formOf(serviceOffer(context)) },
   };
+}
+
+function namesIn({ id, name = "", email = "" }: User): string {
+  return `${name}\n${email}\n${id}`.toLowerCase();
 }
 
 /**
@@ -52,8 +65,8 @@ export function serviceOffer({ authority }: AuthContext): Offer {
 }
 
 interface KnownUsers {
-  /** Those that are shown. */
-  readonly newest: readonly User[];
+  /** Those who signed in last come first. */
+  readonly all: readonly User[];
   /** How many of all publish servers: what and how many is known to the object of each alone. */
   readonly publishing: number;
 }
@@ -62,7 +75,7 @@ export async function usersIn(store: AuthContext["store"]): Promise<KnownUsers> 
   const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
   const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
   const publishing = all.filter(({ publishes }) => publishes === true).length;
-  return { newest: all.slice(0, SHOWN_USERS), publishing };
+  return { all, publishing };
 }
 
 async function userRow(context: AuthContext, user: User, own: string): Promise<AdminUser> {
@@ -78,7 +91,7 @@ async function userRow(context: AuthContext, user: User, own: string): Promise<A
     isLetIn: isDisabled || current !== undefined,
     isYou: id === own,
     createdAt,
-    seenAt,
+    signedInAt: seenAt,
   };
 }
 

@@ -1,12 +1,12 @@
 /** `/admin/servers`: all servers, and the way of new ones in: pasted, shown, and kept as drafts. */
 
+import { signInPath } from "../auth/sign-in/browser.ts";
 import type { AddedServer } from "../observability/added-servers.ts";
 import type { Candidate, Left } from "../observability/pasted-servers.ts";
-import { type FilledIn, filledIn } from "./operator/fill-in.ts";
+import { type FilledIn, filledIn, isKeptAs } from "./operator/fill-in.ts";
 import type { NewServer } from "./operator/server-registry.ts";
 import {
   adminNav,
-  operated,
   operatedFreshly,
   operating,
   type OperatorSubmission,
@@ -37,20 +37,23 @@ async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Resp
   const view = adminServersView({
     ...{ now: Date.now(), csrf: visitor.formToken, nav },
     allowsLoopback: servers.added.allowsLoopback,
-    ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request, "server") },
+    overridden: added.map(({ slug }) => slug).filter((slug) => servers.added.isConfigured(slug)),
+    ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request) },
+    // What is pasted and typed would be lost on the way to a new sign-in.
+    signIn: visitor.isFresh ? undefined : signInPath(PATHS.adminServers, true),
   });
   return respondTo(visit, view, { status: mistake === undefined ? 200 : 400 });
 }
 
 /** Shows what would be added. Nothing is stored, and no request is sent. */
-export const readServers = operated(
+export const readServers = operatedFreshly(
   toList,
   async (visit) => {
-    const { context, visitor, form } = visit;
+    const { context, form } = visit;
     const text = form.get("text") ?? "";
     const pasted = context.servers.added.read(text);
     if (pasted.kind === "mistake") return serversPage(visit, pasted.sentence);
-    return candidatesPage(visit, text, visitor.person);
+    return candidatesPage(visit, text);
   },
   PASTE_BYTES,
 );
@@ -58,8 +61,8 @@ export const readServers = operated(
 async function candidatesPage(
   visit: OperatorVisit,
   text: string,
-  person: string,
   filled?: readonly FilledIn[],
+  mistake?: string,
 ): Promise<Response> {
   const { context, visitor } = visit;
   const { added } = context.servers;
@@ -67,7 +70,7 @@ async function candidatesPage(
   const items = pasted.kind === "read" ? pasted.items : [];
   const view = candidatesView({
     ...{ csrf: visitor.formToken, nav: await adminNav(visit) },
-    ...{ items, filled, sealed: await added.sealPasted(person, text) },
+    ...{ items, filled, mistake, sealed: await added.sealPasted(visitor.person, text) },
   });
   return respondTo(visit, view, { status: filled === undefined ? 200 : 400 });
 }
@@ -82,11 +85,12 @@ export const addServers = operatedFreshly(
     if (text === undefined || pasted?.kind !== "read") return serversPage(visit, OUTDATED);
     const filled = await filledInBy(visit, pasted.items);
     const ready = filled.filter(({ isChosen }) => isChosen);
-    if (ready.length === 0) return serversPage(visit, "No server was chosen.");
+    if (ready.length === 0) return candidatesPage(visit, text, filled, "No server was chosen.");
     if (ready.some(({ mistakes }) => mistakes.length > 0)) {
-      return candidatesPage(visit, text, visitor.person, filled);
+      return candidatesPage(visit, text, filled);
     }
-    const outcome = await added.add(ready.map((each) => draftOf(each, visitor.person)));
+    const missing = ready.filter(({ isKept }) => !isKept);
+    const outcome = await added.add(missing.map((each) => draftOf(each, visitor.person)));
     const refusal = outcome.kind === "clash" ? TAKEN : refusalOf(outcome);
     if (refusal !== undefined) {
       // None of them was added, so all of them are shown again.
@@ -95,9 +99,9 @@ export const addServers = operatedFreshly(
           one.isChosen && (one.entry.slug === outcome.slug || outcome.slug === undefined);
         return isIt ? { ...one, mistakes: [refusal] } : one;
       });
-      return candidatesPage(visit, text, visitor.person, of);
+      return candidatesPage(visit, text, of);
     }
-    for (const { entry } of ready) {
+    for (const { entry } of missing) {
       await auditedAs(context, request, visitor, "server_added", { server: entry.slug });
     }
     const [{ entry: first }] = ready as [FilledIn];
@@ -110,25 +114,34 @@ export const addServers = operatedFreshly(
 
 /** @returns each candidate as the form has it, with what is wrong with those that are chosen. */
 async function filledInBy(
-  { context, form }: OperatorSubmission,
+  { context, visitor, form }: OperatorSubmission,
   items: readonly (Candidate | Left)[],
 ): Promise<readonly FilledIn[]> {
   const { added } = context.servers;
   const { servers } = await added.all();
-  const taken = new Set(servers.map(({ slug }) => slug));
   const chosen = new Set(form.getAll("add"));
-  return items
-    .filter((item) => item.kind === "candidate")
-    .map((candidate, n) => {
-      const control = (name: string): string | undefined => form.get(`${name}-${n}`) ?? undefined;
-      const one = { ...filledIn(added, candidate, control), isChosen: chosen.has(String(n)) };
-      if (!one.isChosen) return one;
-      const { slug } = one.entry;
-      const clash = added.isConfigured(slug) ? CONFIGURED : taken.has(slug) ? TAKEN : undefined;
-      taken.add(slug);
-      if (clash !== undefined) return { ...one, mistakes: [...one.mistakes, clash] };
-      return one.mistakes.length > 0 ? one : { ...one, mistakes: added.mistakesIn(one.entry) };
-    });
+  const filled = await Promise.all(
+    items
+      .filter((item) => item.kind === "candidate")
+      .map(async (candidate, n) => {
+        const control = (name: string): string | undefined => form.get(`${name}-${n}`) ?? undefined;
+        const one = filledIn(added, candidate, control);
+        const isChosen = chosen.has(String(n));
+        const known = servers.find(({ slug }) => slug === one.entry.slug);
+        const isKept = isChosen && (await isKeptAs(added, known, one.entry, visitor.person));
+        return { ...one, isChosen, isKept };
+      }),
+  );
+  const kept = new Set(filled.flatMap(({ isKept, entry }) => (isKept ? [entry.slug] : [])));
+  const taken = new Set(servers.map(({ slug }) => slug).filter((slug) => !kept.has(slug)));
+  return filled.map((one) => {
+    if (!one.isChosen) return { ...one, mistakes: [] };
+    const { slug } = one.entry;
+    const clash = added.isConfigured(slug) ? CONFIGURED : taken.has(slug) ? TAKEN : undefined;
+    taken.add(slug);
+    if (clash !== undefined) return { ...one, mistakes: [...one.mistakes, clash] };
+    return one.mistakes.length > 0 ? one : { ...one, mistakes: added.mistakesIn(one.entry) };
+  });
 }
 
 const OUTDATED = "That page is out of date. Paste it again.";

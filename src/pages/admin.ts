@@ -8,7 +8,6 @@ import type { AuthContext } from "../auth/context/context.ts";
 import type { Maker } from "../auth/store/api-keys.ts";
 import { newServiceClientId } from "../auth/store/service-clients.ts";
 import type { ServerHealth } from "../observability/health.ts";
-import type { OperatorContext } from "./account-context.ts";
 import { attentionIn } from "./attention.ts";
 import { gather } from "./attention-facts.ts";
 import { type AccountHolder, accountServers } from "./connected-accounts.ts";
@@ -23,54 +22,48 @@ import {
   submitted,
   type Submission,
 } from "./page-guard.ts";
-import { operatedFreshly, operating, operatorOf, readerOf } from "./operator-visit.ts";
 import {
-  auditedAs,
-  LOCAL_PERSON,
-  navFor,
-  type PageVisitor,
-  respondTo,
-  visitorFrom,
-} from "./page-visitor.ts";
+  operatedFreshly,
+  operating,
+  operatorOf,
+  type OperatorVisit,
+  readerOf,
+} from "./operator-visit.ts";
+import { auditedAs, LOCAL_PERSON, navFor, respondTo, visitorFrom } from "./page-visitor.ts";
 import { notFound, page } from "./respond.ts";
 import { sealAllAnew } from "./seal-accounts.ts";
 import type { AccountServerRow } from "./view/accounts-view.ts";
 import { adminView } from "./view/admin-view.ts";
 import { type CredentialForm, serviceCreatedView } from "./view/credentials-view.ts";
+import { noticesOfEntries } from "./view/entry-notices.ts";
 import { PATHS } from "./view/paths.ts";
 import { personLabel } from "./words.ts";
 
-export const showAdmin = operating(({ context, visitor, request }) =>
-  adminPage(context, visitor, {
-    notice: noticeOf(request),
-    after: new URL(request.url).searchParams.get("after") ?? "",
-  }),
+export const showAdmin = operating((visit) =>
+  adminPage(visit, { notice: noticeOf(visit.request) }),
 );
 
 interface Extras {
   readonly notice?: string | undefined;
-  /** The client id after which the list continues. */
-  readonly after?: string;
   /** The form for a service client, when it is shown again with an error. */
   readonly serviceForm?: CredentialForm | undefined;
   readonly status?: number;
 }
 
 async function adminPage(
-  context: OperatorContext,
-  visitor: PageVisitor,
-  { notice, after = "", serviceForm, status = 200 }: Extras,
+  { context, visitor, request }: Omit<OperatorVisit, "slug">,
+  { notice, serviceForm, status = 200 }: Extras,
 ): Promise<Response> {
   const { auth } = context;
   const users = auth && (await usersIn(auth.store));
   const holders =
     users === undefined
       ? [LOCAL_HOLDER]
-      : users.newest.map((each) => ({ ...each, label: personLabel(each) }));
+      : users.all.map((each) => ({ ...each, label: personLabel(each) }));
   const [known, accounts, people, { servers: added }] = await Promise.all([
     gather(context, readerOf(visitor)),
     accountServers(context, holders),
-    auth && peopleOf(auth, users?.newest ?? [], { own: visitor.person, after, serviceForm }),
+    auth && peopleOf(auth, users?.all ?? [], { own: visitor.person, request, serviceForm }),
     context.servers.added.all(),
   ]);
   const items = attentionIn(known);
@@ -80,7 +73,7 @@ async function adminPage(
     nav: navFor(visitor, "admin", items.length),
     items,
     servers: known.servers.map((server) => withHolders(server, accounts)),
-    notices: known.notices,
+    notices: noticesOfEntries(known.notices, new Set(known.servers.map(({ slug }) => slug))),
     accounts,
     isAnythingSealed: accounts.length > 0 || added.some(({ sealed }) => sealed !== undefined),
     publishing: { isOn: context.publishers !== undefined, people: users?.publishing },
@@ -95,11 +88,13 @@ const LOCAL_HOLDER: AccountHolder = { id: LOCAL_PERSON, label: "You", hasAccount
 /** A server with an account for each person says whether anybody has one. */
 function withHolders(server: ServerHealth, accounts: readonly AccountServerRow[]): ServerHealth {
   if (server.state !== "personal") return server;
-  const count = accounts.find(({ slug }) => slug === server.slug)?.people.length ?? 0;
+  const row = accounts.find(({ slug }) => slug === server.slug);
+  const { people = [], notAsked = 0 } = row ?? {};
+  const count = people.length;
   const who =
-    count === 0
+    count + notAsked === 0
       ? "nobody has connected one yet"
-      : `${count} of them ${count === 1 ? "has" : "have"} connected one`;
+      : `${notAsked > 0 ? "at least " : ""}${count} of them ${count === 1 ? "has" : "have"} connected one`;
   return { ...server, note: `Each person has an account of their own there; ${who}` };
 }
 
@@ -166,7 +161,8 @@ export const createService = submitted(ADMIN_FORM, async (context, { who, form }
   const reading = readChoice(form, offer);
   if (reading.kind === "error") {
     const extras = { serviceForm: formOf(offer, reading), status: 400 };
-    return adminPage(operatorOf(context), visitorFrom(context, who), extras);
+    const visitor = visitorFrom(context, who);
+    return adminPage({ context: operatorOf(context), visitor, request }, extras);
   }
   const { label, scopes, resources } = reading.choice;
   const { user, session } = who;
@@ -199,10 +195,11 @@ export const revokeService = submitted(ADMIN_FORM, async (context, { who, form }
 
 export const sealAccounts = operatedFreshly(
   () => PATHS.admin,
-  async ({ context, request, visitor }) => {
+  async (submission) => {
+    const { context, request, visitor } = submission;
     const count = await sealAllAnew(context);
     await auditedAs(context, request, visitor, "accounts_sealed");
     const notice = `All accounts, and the secrets of added servers, are sealed with the first VAULT_SECRET. It was not so of ${count}.`;
-    return adminPage(context, visitor, { notice });
+    return adminPage(submission, { notice });
   },
 );

@@ -7,7 +7,6 @@ import { connectPath } from "../accounts/addresses.ts";
 import type { AccountSummary } from "../accounts/vault.ts";
 import type { EntryNotice, ServerHealth } from "../observability/health.ts";
 import type { AccountServer } from "./account-context.ts";
-import { isShared } from "./account-context.ts";
 import { labelOf } from "../accounts/settings.ts";
 import { type AttentionItem, ranked } from "./operator/attention-item.ts";
 import { troubleWords } from "./trouble-words.ts";
@@ -69,10 +68,15 @@ const ENDED: ReadonlySet<AccountSummary["state"]> = new Set([
   "moved",
 ]);
 
+/** What is no account of a person's own. */
+const WHOSE: Readonly<Partial<Record<AccountServer["auth"]["kind"], string>>> = {
+  "oauth-shared": "The account that all share",
+  "client-credentials": "The gateway's own account there",
+};
+
 function signIn({ server, account }: KnownAccount): AttentionItem | undefined {
   const { slug, auth } = server;
   const subject = labelOf(server);
-  const whose = isShared(server) ? "The account that all share" : "Your account there";
   if (account === undefined) {
     if (auth.kind !== "oauth-shared") return undefined;
     const what = `Nobody has connected the account that all share.`;
@@ -88,7 +92,7 @@ function signIn({ server, account }: KnownAccount): AttentionItem | undefined {
   const needsOperator = account.state === "failing" && trouble?.help === "operator";
   if (!ENDED.has(account.state) && !needsOperator) return undefined;
   const why = account.state === "needs-scope" ? "It has to allow more." : trouble?.whatHappened;
-  const what = `${whose} does not work${why === undefined ? "." : `: ${lowerFirst(why)}`}`;
+  const what = `${WHOSE[auth.kind] ?? "Your account there"} does not work${why === undefined ? "." : `: ${lowerFirst(why)}`}`;
   // Nobody connects the gateway's own account: its page says what is wrong.
   const isOwn = auth.kind === "client-credentials";
   const remedy = isOwn

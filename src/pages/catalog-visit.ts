@@ -1,7 +1,7 @@
 /** A visit to the catalog, which exists with and without sign-in: who comes, and what they may use. */
 
 import { signInPath } from "../auth/sign-in/browser.ts";
-import { type ConnectContext, isShared } from "./account-context.ts";
+import type { ConnectContext } from "./account-context.ts";
 import { titleOf } from "./catalog-items.ts";
 import { type Console, type ConsoleServer, ITEM_KINDS } from "./console/console.ts";
 import { type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
@@ -67,7 +67,6 @@ export function sent(act: (submission: CatalogSubmission) => Promise<Response>):
 /** What every page says of a server. */
 export function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer): ServerHead {
   const { slug, label, info, lists, notes, state, isOwn } = server;
-  const account = context.accounts.servers.get(slug);
   return {
     slug,
     // The operator's own words first: any server can take the name of another.
@@ -78,7 +77,7 @@ export function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer
     ) as ServerHead["counts"],
     notes,
     ...{ state, isOwn },
-    // An account that all share is connected by an administrator.
-    mayConnect: account !== undefined && (!isShared(account) || visitor.isAdmin),
+    auth: context.accounts.servers.get(slug)?.auth.kind,
+    isForAdmin: visitor.isAdmin,
   };
 }

@@ -22,9 +22,9 @@ export const showCatalog: CatalogHandler = visiting(async (visit) => {
   const { min, max } = SHOWN_OF_EACH;
   const share = Math.floor(SHOWN_ITEMS / Math.max(1, console.slugs.length));
   const count = Math.min(max, Math.max(min, share));
-  const known = await Promise.all(console.slugs.map((slug) => console.server(slug, true)));
+  const asked = await Promise.all(console.slugs.map((slug) => console.server(slug, true)));
+  const known = asked.filter((server) => server !== undefined);
   const servers = known
-    .filter((server) => server !== undefined)
     .map((server) => ({ server, found: search(server, words) }))
     .filter(
       ({ server, found }) => words.length === 0 || found.length > 0 || server.state === "asked",
@@ -38,7 +38,11 @@ export const showCatalog: CatalogHandler = visiting(async (visit) => {
         foundCount: found.length,
       };
     });
-  return respondTo(visit, catalogView({ query, servers, nav: navFor(visit.visitor, "catalog") }));
+  const notSearched = known
+    .filter(({ state }) => words.length > 0 && (state === "down" || state === "unconnected"))
+    .map((server) => headOf(visit, server));
+  const nav = navFor(visit.visitor, "catalog");
+  return respondTo(visit, catalogView({ query, servers, notSearched, nav }));
 });
 
 export const showServer: CatalogHandler = visiting(async (visit) => {

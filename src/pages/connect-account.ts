@@ -13,7 +13,6 @@ import {
   auditFailure,
   CONNECTED,
   connectedResponse,
-  DISCONNECTED,
   factsOf,
   problemResponse,
 } from "./account-outcomes.ts";
@@ -26,6 +25,7 @@ import {
   type VisitorForm,
   visited,
 } from "./account-visit.ts";
+import { done, noticeOf } from "./page-guard.ts";
 import { auditedAs, respondTo } from "./page-visitor.ts";
 import { formActionsFor, notFound, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
@@ -43,16 +43,16 @@ const ONWARD = "https:";
 export const showConnectAccount = visited(async (visit) => {
   const { server, ask, request } = visit;
   const offer = await visit.vault().offer(server.slug, ask);
-  const done = new URL(request.url).searchParams.get("done");
   const { account } = offer;
-  if (done === CONNECTED && account !== undefined && isWorking(account)) {
+  const isConnected = new URL(request.url).searchParams.get("done") === CONNECTED;
+  if (isConnected && account !== undefined && isWorking(account)) {
     return connectedPage(visit, account);
   }
   if (offer.kind === "problem") return problemResponse(visit, offer.problem, account);
   // The link was for somebody else: the page names nobody.
   if (ask !== undefined && !offer.isAsked) return problemResponse(visit, { code: "unknown-link" });
   return offerPage(visit, offer, {
-    notice: done === DISCONNECTED ? "The account is disconnected." : undefined,
+    notice: noticeOf(request),
   });
 });
 
@@ -186,16 +186,15 @@ const disconnectServed = submittedFor(async ({ vault, server, ...submission }) =
   const { context, form } = submission;
   const { slug } = server;
   await disconnect(vault(), { ...submission, slug });
-  const back = BACK.get(form.get("back"));
-  if (back !== undefined) return seeOther(`${back}?done=account-disconnected`, context);
-  return seeOther(`${connectPath(slug)}?done=${DISCONNECTED}`, context);
+  const back = BACK.get(form.get("back")) ?? connectPath(slug);
+  return done(context, back, "account-disconnected");
 });
 
 const disconnectUnserved = submittedBy(async (submission) => {
   const { context, visitor } = submission;
   const vault = context.accounts.vaults.of({ kind: "person", person: visitor.person });
   if (!(await disconnect(vault, submission))) return notFound(context);
-  return seeOther(`${PATHS.account}?done=account-disconnected`, context);
+  return done(context, PATHS.account, "account-disconnected");
 });
 
 /** An account at a server that is not configured any more is still its person's to end. */

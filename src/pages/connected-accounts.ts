@@ -56,12 +56,15 @@ export async function ownAccounts(
 
 /** Vaults that are asked at a time. */
 const AT_A_TIME = 20;
+/** Vaults that are asked for one page: Cloudflare lets one request make 1,000 calls, those to objects included. */
+const ASKED = 500;
 
 /** Whose accounts are listed, with their names. */
 export interface AccountHolder extends Owner {
   readonly label: string;
 }
 
+/** @param holders those whose accounts matter most come first. */
 export async function accountServers(
   context: ConnectContext,
   holders: readonly AccountHolder[],
@@ -72,7 +75,7 @@ export async function accountServers(
   const isAnyShared = [...servers.values()].some(isShared);
   const [shared, ...own] = await Promise.all([
     isAnyShared ? vaults.of({ kind: "shared" }).accounts() : [],
-    mapLimited(owners, AT_A_TIME, async (owner) => ({
+    mapLimited(owners.slice(0, ASKED), AT_A_TIME, async (owner) => ({
       label: owner.label,
       accounts: await accountsOf(context, owner),
     })),
@@ -90,6 +93,7 @@ export async function accountServers(
           const account = accounts.find((each) => each.slug === slug);
           return account === undefined ? [] : [{ label, account: shownAccount(account) }];
         }),
+        notAsked: Math.max(0, owners.length - ASKED),
       };
     }),
   );

@@ -6,7 +6,7 @@
 import { signInPath } from "../auth/sign-in/browser.ts";
 import type { OperatorContext, SiteContext } from "./account-context.ts";
 import { attentionOf, type Reader } from "./attention-facts.ts";
-import { adminsOnly } from "./page-guard.ts";
+import { adminsOnly, signInAgain } from "./page-guard.ts";
 import { auditedAs, navFor, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
 import { seeOther } from "./respond.ts";
 import type { Nav } from "./view/layout.ts";
@@ -72,7 +72,7 @@ export function operatedFreshly(
 ): OperatorHandler {
   const fresh = async (submission: OperatorSubmission): Promise<Response> => {
     const { context, visitor, slug } = submission;
-    if (!visitor.isFresh) return seeOther(signInPath(pathOf(slug), true), context);
+    if (!visitor.isFresh) return signInAgain(context, pathOf(slug));
     return act(submission);
   };
   return operated(pathOf, fresh, maxBytes);

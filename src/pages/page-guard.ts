@@ -46,7 +46,7 @@ export function shown(
 ): Handler {
   return async (context, request) => {
     const who = await signedIn(context, request);
-    if (who === undefined) return signInFirst(context, new URL(request.url).pathname);
+    if (who === undefined) return seeOther(signInPath(new URL(request.url).pathname), context);
     if (guard.forAdmins === true && !who.user.isAdmin) return adminsOnly(context);
     return show(context, who, request);
   };
@@ -62,7 +62,7 @@ export function submitted(
     // The sender decides when a body ends, and their access may end before. So they are judged after it.
     const form = await readForm(request);
     const who = await signedIn(context, request);
-    if (who === undefined) return signInFirst(context, path);
+    if (who === undefined) return signInAgain(context, path);
     if (form === undefined) return problemPage(context, { problem: "no-form" });
     const { user } = who;
     if (!hasFormToken(form, who)) {
@@ -73,13 +73,17 @@ export function submitted(
       await audited(context, request, user.id, "denied", { reason: "not an administrator" });
       return adminsOnly(context);
     }
-    if (needsFresh && !isFresh(context, who.session)) return signInFirst(context, path, true);
+    if (needsFresh && !isFresh(context, who.session)) return signInAgain(context, path);
     return act(context, { who, form }, request);
   };
 }
 
-export function signInFirst(context: AuthContext, to: string, isFreshNeeded = false): Response {
-  return seeOther(signInPath(to, isFreshNeeded), context);
+/**
+ * For an action that takes a new sign-in, or whose sender is signed out meanwhile. It is not done, and the page to
+ * which the sign-in leads says so.
+ */
+export function signInAgain(context: Where, path: string): Response {
+  return seeOther(signInPath(withNotice(context, path, "signed-in-again"), true), context);
 }
 
 /** Appends an action to the audit log of the affected user, with the address of the request. */
@@ -118,8 +122,9 @@ export function refusal({ origin }: Where, status: number, model: ProblemView): 
 
 export type Notice = keyof typeof NOTICES;
 
-/** The sentence for an action that has just succeeded. */
+/** What has become of an action, as a sentence. */
 const NOTICES = {
+  "signed-in-again": "You have signed in again. Nothing was done yet: do it once more.",
   "connection-revoked": "The application is disconnected.",
   "approval-forgotten": "The approval is forgotten: you will be asked again.",
   "session-ended": "That browser is signed out.",
@@ -134,9 +139,9 @@ const NOTICES = {
   "service-revoked": "The service client is gone, with its tokens.",
   "server-off": "The server is off, within ten seconds everywhere.",
   "server-on": "The server is on again, within ten seconds everywhere.",
-  "server-changed-elsewhere": "Somebody else has changed it meanwhile, so nothing was done.",
+  "server-changed-elsewhere": "It has changed since that page was loaded, so nothing was done.",
   "server-switches-full": "There are as many switches as can be kept, so nothing was done.",
-  "tool-changed-elsewhere": "Somebody else has changed it meanwhile, so nothing was done.",
+  "tool-changed-elsewhere": "It has changed since that page was loaded, so nothing was done.",
   "tool-switches-full":
     "No more can be denied here, so nothing was done. The configuration can deny more.",
   "tool-denied": "The tool is denied, within ten seconds everywhere.",
@@ -156,9 +161,13 @@ const NOTICES = {
 
 /** Redirects to the page of a form, with a word for the notice that the page shows. */
 export function done(context: Where, path: string, notice: Notice): Response {
-  const { pathname, searchParams, hash } = new URL(path, context.origin);
+  return seeOther(withNotice(context, path, notice), context);
+}
+
+function withNotice({ origin }: Where, path: string, notice: Notice): string {
+  const { pathname, searchParams, hash } = new URL(path, origin);
   searchParams.set("done", notice);
-  return seeOther(`${pathname}?${searchParams.toString()}${hash}`, context);
+  return `${pathname}?${searchParams.toString()}${hash}`;
 }
 
 /**

@@ -6,21 +6,14 @@
 
 import { addressOf, type AuthContext } from "../auth/context/context.ts";
 import { cookie, readCookies } from "../auth/cookies.ts";
-import {
-  isForeign,
-  isFresh,
-  readForm,
-  type SignedIn,
-  signedIn,
-  signInPath,
-} from "../auth/sign-in/browser.ts";
+import { isForeign, isFresh, readForm, type SignedIn, signedIn } from "../auth/sign-in/browser.ts";
 import type { User } from "../auth/store/users.ts";
 import { isSame, randomSecret } from "../lib/random.ts";
 import { type AuditDetail, type AuditEvent, auditLine } from "../observability/audit.ts";
 import type { ConnectContext } from "./account-context.ts";
-import { foreignForm } from "./page-guard.ts";
+import { foreignForm, signInAgain } from "./page-guard.ts";
 import { problemPage } from "./problems.ts";
-import { page, type PageOptions, seeOther } from "./respond.ts";
+import { page, type PageOptions } from "./respond.ts";
 import type { Nav, View } from "./view/layout.ts";
 import { personLabel } from "./words.ts";
 
@@ -108,7 +101,7 @@ export async function sentForm(
   // The sender decides when a body ends, and their access may end before. So they are judged after it.
   const form = await readForm(request, maxBytes);
   const visitor = await visitorOf(context, request);
-  if (visitor === undefined) return seeOther(signInPath(path), context);
+  if (visitor === undefined) return signInAgain(context, path);
   if (form === undefined) return problemPage(context, { problem: "no-form" });
   if (!isSame(form.get("csrf") ?? "", visitor.formToken)) {
     await auditedAs(context, request, visitor, "denied", { reason: "form token" });

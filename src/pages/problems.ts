@@ -144,6 +144,7 @@ const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
     whatHappened: "It was used already, or is older than 30 minutes.",
     whatToDo: [
       "If the owner code was made, sign in with it.",
+      "If it was made and nobody has it, set another one: npx wrangler secret put OWNER_CODE.",
       "If not, open the sign-in page: a new link is then written to the gateway's log.",
     ],
   },

@@ -8,7 +8,7 @@ export function refusalOf(outcome: ChangeOutcome): string | undefined {
     case "changed":
       return undefined;
     case "clash":
-      return "Somebody else has changed it meanwhile, so nothing was done. Load the page again.";
+      return "It has changed since that page was loaded, so nothing was done. Load the page again.";
     case "full":
       return `There are ${outcome.most} added servers, and there may be no more.`;
     case "too-large":

@@ -3,16 +3,16 @@
  * it, and the form that denies one or allows it again. It never allows what the configuration hides.
  */
 
-import { signInPath } from "../auth/sign-in/browser.ts";
+import { tryJson } from "../lib/try-json.ts";
 import { hidingRule } from "../policy/item-policy.ts";
 import { has, rowOf, wordsOf } from "./catalog-items.ts";
 import type { ConsoleItem } from "./console/console.ts";
 import { operated, type OperatorVisit } from "./operator-visit.ts";
 import type { ListedTools, ShownSwitch } from "./operator/gateway-servers.ts";
-import { done } from "./page-guard.ts";
+import { done, signInAgain } from "./page-guard.ts";
 import { auditedAs } from "./page-visitor.ts";
 import { pageOf, queryOf } from "./paging.ts";
-import { notFound, seeOther } from "./respond.ts";
+import { notFound } from "./respond.ts";
 import { adminServerPath } from "./view/paths.ts";
 import { type ServerTools, toolsPath } from "./view/server-tools-view.ts";
 
@@ -53,18 +53,22 @@ function unlisted(name: string): ConsoleItem {
 export const denyTool = operated(adminServerPath, async (visit) => {
   const { context, request, visitor, slug, form } = visit;
   const { servers } = context;
-  const tool = form.get("tool") ?? "";
+  const tool = tryJson(form.get("tool") ?? "");
+  if (typeof tool !== "string") return notFound(context);
   const isDenied = form.get("to") === "denied";
   const listed = await servers.tools(slug, visitor.person);
   if (listed === undefined || (isDenied && !isOffered(listed, tool))) return notFound(context);
-  if (!visitor.isFresh) return seeOther(signInPath(adminServerPath(slug), true), context);
+  if (!visitor.isFresh) return signInAgain(context, adminServerPath(slug));
   const change = { tool, isDenied };
   const outcome = await servers.putSwitch(slug, change, Number(form.get("revision")));
   const path = toolsPath(slug, { query: form.get("q") ?? "", page: Number(form.get("page")) });
-  if (outcome === "clash") return done(context, path, "tool-changed-elsewhere");
   if (outcome === "full") return done(context, path, "tool-switches-full");
-  const event = isDenied ? "tool_denied" : "tool_allowed";
-  await auditedAs(context, request, visitor, event, { server: slug, tool });
+  if (outcome === "changed") {
+    const event = isDenied ? "tool_denied" : "tool_allowed";
+    await auditedAs(context, request, visitor, event, { server: slug, tool });
+  } else if ((await servers.switchOf(slug)).deniedTools.includes(tool) !== isDenied) {
+    return done(context, path, "tool-changed-elsewhere");
+  }
   return done(context, path, isDenied ? "tool-denied" : "tool-allowed");
 });
 

@@ -16,6 +16,7 @@ import {
   sent,
   visiting,
 } from "./catalog-visit.ts";
+import { noticeOf } from "./page-guard.ts";
 import { auditedAs, navFor, optionsFor, respondTo } from "./page-visitor.ts";
 import { notFound } from "./respond.ts";
 import { asciiJson } from "./schema/ascii-json.ts";
@@ -44,6 +45,12 @@ interface Found {
   readonly schemas: JsonObject;
 }
 
+/** What has become of what was sent before. */
+interface ToldOfForm {
+  readonly errors?: ReadonlyMap<Field, string>;
+  readonly notice?: string | undefined;
+}
+
 /** Of the tool's own fields; questions have others. */
 const PREFIX = "a";
 const NO_ERRORS: ReadonlyMap<Field, string> = new Map();
@@ -51,7 +58,10 @@ const NO_ERRORS: ReadonlyMap<Field, string> = new Map();
 export const showTool: CatalogHandler = visiting(async (visit) => {
   const found = await find(visit);
   if (found === undefined) return notFound(visit.context);
-  return respondTo(visit, toolPage(found, typedFrom(undefined)));
+  return respondTo(
+    visit,
+    toolPage(found, typedFrom(undefined), { notice: noticeOf(visit.request) }),
+  );
 });
 
 export const runTool: CatalogHandler = sent(async (submission) => {
@@ -65,7 +75,9 @@ export const runTool: CatalogHandler = sent(async (submission) => {
     ? ({ kind: "values", values: known } as const)
     : readForm(form, fields, PREFIX);
   if (read.kind === "errors") {
-    return respondTo(submission, toolPage(found, typedIn(form), read.errors), { status: 400 });
+    return respondTo(submission, toolPage(found, typedIn(form), { errors: read.errors }), {
+      status: 400,
+    });
   }
   const { values } = read;
   if (form.has("edit")) return respondTo(submission, toolPage(found, typedFrom(values)));
@@ -93,10 +105,15 @@ async function find(visit: CatalogVisit): Promise<Found | undefined> {
   return { page, fields: formFields(schemas["inputSchema"]), schemas };
 }
 
-function toolPage({ page, fields, schemas }: Found, typed: Typed, errors = NO_ERRORS): View {
+function toolPage(
+  { page, fields, schemas }: Found,
+  typed: Typed,
+  { errors = NO_ERRORS, notice }: ToldOfForm = {},
+): View {
   const { inputSchema, outputSchema } = schemas;
   return toolView({
     ...page,
+    notice,
     form: { fields, prefix: PREFIX, typed, errors },
     input: schemaRows(inputSchema),
     output: outputSchema === undefined ? undefined : schemaRows(outputSchema),

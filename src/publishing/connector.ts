@@ -29,13 +29,14 @@ const SILENT_MS = 60_000;
 /** Until what is kept of a server that has left the list is deleted once more. */
 const RETRY_MS = 10_000;
 
-const REPLACED = "Another process publishes a server of this name";
+const CLOSED_NORMALLY = 1000;
+const REDIALLED = "The command has dialled again";
 
 type Refusal = Pick<Extract<FrameToCommand, { t: "refused" }>, "code" | "message">;
 
 const REFUSALS: Readonly<Record<Dismissal, Refusal>> = {
   ended: { code: "off", message: "It was ended on your account page." },
-  replaced: { code: "name", message: `${REPLACED}.` },
+  replaced: { code: "name", message: "Another process publishes a server of this name." },
 };
 
 type Frame<T extends FrameToGateway["t"]> = Extract<FrameToGateway, { t: T }>;
@@ -147,17 +148,20 @@ export class Connector {
     const { name, generation, info } = hello;
     const before = this.#known.get(name);
     const holder = before && this.#holderOf(before);
+    // The hello of a process may come after that of its successor, or of its own next connection.
+    const isLate = holder !== undefined && holder.openedAt > connection.openedAt;
+    if (isLate && before?.generation === generation) {
+      connection.close(CLOSED_NORMALLY, REDIALLED);
+      return;
+    }
+    if (isLate && this.#rows.dismissalOf(hello) === undefined)
+      this.#rows.dismiss(hello, "replaced");
     const dismissal = this.#rows.dismissalOf(hello);
     // One that was replaced may be the only one again.
     const isOver = dismissal === "ended" || (dismissal !== undefined && holder !== undefined);
     const refusal = isOver ? REFUSALS[dismissal] : this.#refusalOf(hello);
     if (refusal !== undefined) {
       connection.send(writeFrame({ t: "refused", name, ...refusal }));
-      return;
-    }
-    if (holder !== undefined && holder.openedAt > connection.openedAt) {
-      // The hello of a process that has ended may come after that of its successor.
-      connection.close(PublishClose.replaced, REPLACED);
       return;
     }
     if (before !== undefined && before.socket !== connection.id) this.#replace(before, generation);
@@ -190,7 +194,7 @@ export class Connector {
   #replace(row: PublishedRow, newer: string): void {
     if (row.generation === newer) {
       const older = this.#options.connectionOf(row.socket);
-      older?.close(CLOSED_NORMALLY, "The command has dialled again");
+      older?.close(CLOSED_NORMALLY, REDIALLED);
       this.closed(row.socket);
       return;
     }
@@ -328,8 +332,6 @@ function leavesAt({ isPaused, offlineSince }: PublishedRow): number | undefined 
 function publishedServer({ name, host, since, offlineSince }: PublishedRow): PublishedServer {
   return { name, host, since, ...(offlineSince !== undefined && { offlineSince }) };
 }
-
-const CLOSED_NORMALLY = 1000;
 
 /** For the person at the command. */
 export const PUBLISHING_OFF =

@@ -64,6 +64,7 @@ export class Session {
     this.#options = options;
     const streams = new Streams({
       log,
+      hasAnswers: transport === "http+sse",
       synced,
       stallMs: limits.stallSeconds * 1000,
       onReaders: (count) => {

@@ -14,6 +14,8 @@ import { type Channel, StreamReader } from "./stream-reader.ts";
 
 export interface StreamsOptions {
   readonly log: EventLog;
+  /** The standalone stream carries the answers to calls too (HTTP+SSE): its client must miss nothing of it. */
+  readonly hasAnswers: boolean;
   /** Resolves when everything that the log has written is durable. */
   readonly synced: () => Promise<void>;
   readonly stallMs: number;
@@ -53,14 +55,16 @@ export type StreamLookup =
 
 export class Streams {
   readonly #log: EventLog;
+  readonly #hasAnswers: boolean;
   readonly #stallMs: number;
   readonly #onReaders: (count: number) => void;
   readonly #onDetach: (meta: StreamMeta) => void;
   readonly #readers = new Map<StreamMeta, StreamReader>();
   readonly #groupCommit: GroupCommit;
 
-  constructor({ log, synced, stallMs, onReaders, onDetach }: StreamsOptions) {
+  constructor({ log, hasAnswers, synced, stallMs, onReaders, onDetach }: StreamsOptions) {
     this.#log = log;
+    this.#hasAnswers = hasAnswers;
     this.#groupCommit = new GroupCommit(() => this.#commit(), synced);
     this.#stallMs = stallMs;
     this.#onReaders = onReaders;
@@ -213,7 +217,9 @@ export class Streams {
     const hasLost = this.#log.moveBacklog(reader.meta, (data, seq) =>
       renaming.placed(data, formatEventId(reader.meta.id, seq)),
     );
-    reader.pump();
+    // This client can resume nothing: the end of its stream is how it learns that it has missed something.
+    if (hasLost && this.#hasAnswers) reader.close();
+    else reader.pump();
     return hasLost;
   }
 

@@ -196,6 +196,7 @@ describe("for purity,", () => {
       "durable-objects/fan-out-object.ts",
       "durable-objects/fan-out.ts",
       "durable-objects/feed-object.ts",
+      "durable-objects/feed-server.ts",
       "durable-objects/followed-config.ts",
       "durable-objects/gateway-servers.ts",
       "durable-objects/held-accounts.ts",

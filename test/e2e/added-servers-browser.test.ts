@@ -1,4 +1,4 @@
-/** An added server is changed and exported in a real browser without JavaScript, on the narrowest phone. */
+/** Servers are added, changed and exported in a real browser without JavaScript, on the narrowest phone. */
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
@@ -55,4 +55,24 @@ test("an added server is changed, and exported, without a script", async ({ expe
     expect.stringContaining('headers = { X-Tea = "${SERVER_MINE_X_TEA}" }'),
     "npx wrangler secret put SERVER_MINE_X_TEA",
   ]);
+});
+
+test("a server of several that is not ticked needs none of its values", async ({ expect }) => {
+  const { url } = own;
+  const pasted = JSON.stringify({
+    wanted: { url, headers: { "X-Key": "${WANTED_KEY}" } },
+    other: { url, headers: { "X-Key": "${OTHER_KEY}" } },
+  });
+  await page.goto(`${gateway.url}/admin/servers`);
+  await page.getByLabel("Address or JSON").fill(pasted);
+  await page.getByRole("button", { name: "Read it" }).click();
+  await page.getByRole("checkbox", { name: /^other/ }).uncheck();
+  await page.getByRole("button", { name: "Keep as drafts" }).click();
+  // The gateway says which value is missing, and of the one that is ticked alone.
+  await page.getByRole("alert").waitFor({ timeout: 10_000 });
+  expect(await page.getByRole("alert").allInnerTexts()).toEqual(['"WANTED_KEY" needs a value.']);
+  await page.getByLabel("WANTED_KEY").fill(SECRET);
+  await page.getByRole("button", { name: "Keep as drafts" }).click();
+  await page.getByText("The draft is kept").waitFor({ timeout: 20_000 });
+  expect(new URL(page.url()).pathname).toBe("/admin/servers/wanted");
 });

@@ -3,8 +3,9 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, test as base } from "vitest";
 
+import type { Login } from "../../cli/tokens/login-file.ts";
 import { Person } from "../support/cli-person.ts";
-import { type RawHost, startCli } from "../support/cli.ts";
+import { type RawHost, type Start, startUntil } from "../support/cli.ts";
 import type { Json } from "../support/clients-face.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { startStubGateway, type StubGateway } from "../support/stub-gateway.ts";
@@ -22,22 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-type Start = (...args: Parameters<typeof startCli>) => RawHost;
-
 const test = base
   // oxlint-disable-next-line no-empty-pattern -- vitest reads what a fixture needs off the pattern
-  .extend("start", async ({}, { onCleanup }): Promise<Start> => {
-    const hosts: RawHost[] = [];
-    onCleanup(async () => {
-      for (const host of hosts) host.kill("SIGKILL");
-      await Promise.all(hosts.map(({ exitCode }) => exitCode));
-    });
-    return (args, options) => {
-      const host = startCli(args, options);
-      hosts.push(host);
-      return host;
-    };
-  })
+  .extend("start", ({}, { onCleanup }): Start => startUntil(onCleanup))
   // oxlint-disable-next-line no-empty-pattern -- the same
   .extend("person", async ({}, { onCleanup }): Promise<Person> => {
     const person = await Person.arrive();
@@ -57,6 +45,64 @@ async function signIn(person: Person): Promise<void> {
   const [page = ""] = await person.opened();
   const back = await fetch(await person.approve(page));
   if (!back.ok) throw new Error(`The command says ${await back.text()}`);
+}
+
+/** A host whose person has signed in for its first request. */
+async function startSignedIn({
+  person,
+  start,
+}: {
+  readonly person: Person;
+  readonly start: Start;
+}): Promise<RawHost> {
+  const host = start(["connect", `${gateway.url}/mcp`], { env: person.env });
+  host.send(LIST);
+  await signIn(person);
+  await host.answer("list");
+  return host;
+}
+
+/** A token that has ended hours ago. */
+function expired() {
+  const past = Date.now() - 8 * 3_600_000;
+  return { access: "spoilt", obtainedAt: past, expiresAt: past + 1 };
+}
+
+/** A login whose token is good, and is to be renewed. */
+async function keepDue(person: Person, stub: StubGateway): Promise<void> {
+  const now = Date.now();
+  const tokens = { access: "access-0", refresh: "refresh-0", obtainedAt: now - 100_000 };
+  await person.keep(stub.url, { ...stub.login, tokens: { ...tokens, expiresAt: now + 10_000 } });
+  stub.good = "access-0";
+}
+
+/** The page that `edgeway login` shows, once it does. */
+async function pageOf(login: RawHost): Promise<URL> {
+  const page = (): string | undefined => /https?:\S+\/authorize\?\S+/.exec(login.stderr())?.[0];
+  await until(
+    () => page() !== undefined,
+    () => `the page; stderr: ${login.stderr()}`,
+  );
+  return new URL(page() ?? "");
+}
+
+/** Comes back from the page of a login as a browser does whose person has refused. */
+async function refuse(page: URL): Promise<void> {
+  const back = new URL(page.searchParams.get("redirect_uri") ?? "");
+  back.searchParams.set("state", page.searchParams.get("state") ?? "");
+  back.searchParams.set("iss", page.origin);
+  back.searchParams.set("error", "access_denied");
+  await fetch(back);
+}
+
+/** Waits until the gateway takes this access token no more. */
+async function untilRefused(access: string): Promise<void> {
+  const headers = { authorization: `Bearer ${access}` };
+  await until(async () => {
+    const response = await fetch(`${gateway.url}/mcp`, { headers });
+    await response.body?.cancel();
+    return response.status === 401;
+  }, "the end of the token at the gateway");
 }
 
 function errorOf({ error }: Json): string {
@@ -100,17 +146,8 @@ describe("at a gateway with sign-in,", () => {
     person,
     start,
   }) => {
-    const { env } = person;
-    const host = start(["connect", `${gateway.url}/mcp`], { env });
-    host.send(LIST);
-    await signIn(person);
-    await host.answer("list");
-    const past = Date.now() - 8 * 3_600_000;
-    const spoilt = [
-      { access: "spoilt" },
-      { access: "spoilt", obtainedAt: past, expiresAt: past + 1 },
-    ];
-    for (const [index, changes] of spoilt.entries()) {
+    const host = await startSignedIn({ person, start });
+    for (const [index, changes] of [{ access: "spoilt" }, expired()].entries()) {
       await person.changeTokens(changes);
       host.send({ ...LIST, id: `after ${index}` });
       expect(await host.answer(`after ${index}`)).toHaveProperty("result.tools");
@@ -130,10 +167,9 @@ describe("at a gateway with sign-in,", () => {
     expect(before.stderr()).toContain(`edgeway login ${url}`);
 
     const login = start(["login", url], { env });
-    await until(() => /https?:\S+\/authorize\?\S+/.test(login.stderr()), "the page");
-    const [page = ""] = /https?:\S+\/authorize\?\S+/.exec(login.stderr()) ?? [];
+    const page = await pageOf(login);
     login.write("http://127.0.0.1/callback?code=forged&state=forged\n");
-    login.write(`${(await person.approve(page)).href}\n`);
+    login.write(`${(await person.approve(page.href)).href}\n`);
     expect(await login.exitCode).toBe(0);
     expect(login.stderr()).toContain("that is not the address");
     expect(await person.opened()).toEqual([]);
@@ -145,12 +181,113 @@ describe("at a gateway with sign-in,", () => {
     expect(await logout.exitCode).toBe(0);
     expect(logout.stderr()).toMatch(/forgotten here; telling http[^]*signed out at /);
     expect(await person.login()).not.toHaveProperty("tokens");
-    const authorization = `Bearer ${tokens.access}`;
-    await until(async () => {
-      const response = await fetch(url, { headers: { authorization } });
-      await response.body?.cancel();
-      return response.status === 401;
-    }, "the end of the token at the gateway");
+    await untilRefused(tokens.access);
+  });
+
+  test.for(["with", "without"] as const)(
+    "a registration that the gateway does not know is made anew, %s a login",
+    async (how, { expect, person, start }) => {
+      const url = `${gateway.url}/mcp`;
+      await startSignedIn({ person, start });
+      const { tokens, ...known } = (await person.login()) as unknown as Login;
+      const kept = how === "with" ? { tokens } : {};
+      await person.keep(url, { ...known, ...kept, clientId: "forgotten" });
+      const login = start(["login", url], { env: person.alone });
+      const page = await pageOf(login);
+      expect(page.searchParams.get("client_id")).not.toBe("forgotten");
+      await fetch(await person.approve(page.href));
+      expect(await login.exitCode).toBe(0);
+      expect(await person.login()).toMatchObject({ clientId: page.searchParams.get("client_id") });
+    },
+  );
+
+  test("the page of a process that is gone is shown to nobody", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const url = `${gateway.url}/mcp`;
+    const first = start(["login", url], { env: person.alone });
+    const page = await pageOf(first);
+    first.kill("SIGKILL");
+    await first.exitCode;
+    const second = start(["login", url], { env: person.alone });
+    const own = await pageOf(second);
+    expect(own.searchParams.get("state")).not.toBe(page.searchParams.get("state"));
+    expect(second.stderr()).not.toContain("another process waits");
+  });
+
+  test("a request to its port that is no answer of the gateway's gets 404, and the login goes on", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const login = start(["login", `${gateway.url}/mcp`], { env: person.alone });
+    const page = await pageOf(login);
+    const back = new URL(page.searchParams.get("redirect_uri") ?? "");
+    for (const stray of ["//", "/callback", "/callback?state=forged&code=forged", "//callback?"]) {
+      const answer = await fetch(`${back.origin}${stray}`);
+      await answer.body?.cancel();
+      expect(answer.status).toBe(404);
+    }
+    await fetch(await person.approve(page.href));
+    expect(await login.exitCode).toBe(0);
+  });
+
+  test("a login that is refused leaves the one before as it was", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const host = await startSignedIn({ person, start });
+    const login = start(["login", `${gateway.url}/mcp`], { env: person.alone });
+    const page = await pageOf(login);
+    await refuse(page);
+    expect(await login.exitCode).toBe(1);
+    expect(login.stderr()).toContain("The login was refused: access_denied");
+    await person.changeTokens(expired());
+    host.send({ ...LIST, id: "after" });
+    expect(await host.answer("after")).toHaveProperty("result.tools");
+    expect(await person.opened()).toHaveLength(1);
+  });
+
+  test("while a login waits for its person, the one before is renewed, and it ends with the new one", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const host = await startSignedIn({ person, start });
+    const login = start(["login", `${gateway.url}/mcp`], { env: person.alone });
+    const page = await pageOf(login);
+    await person.changeTokens(expired());
+    host.send({ ...LIST, id: "during" });
+    expect(await host.answer("during")).toHaveProperty("result.tools");
+    const { tokens } = (await person.login()) as { tokens: { access: string } };
+    await fetch(await person.approve(page.href));
+    expect(await login.exitCode).toBe(0);
+    await untilRefused(tokens.access);
+    host.send({ ...LIST, id: "after" });
+    expect(await host.answer("after")).toHaveProperty("result.tools");
+    expect(await person.login()).not.toHaveProperty("page");
+  });
+
+  test("a login that waits for another one shows a page of its own where that is refused, whatever is renewed", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const url = `${gateway.url}/mcp`;
+    const host = await startSignedIn({ person, start });
+    const first = start(["login", url], { env: person.alone });
+    const page = await pageOf(first);
+    const second = start(["login", url], { env: person.alone });
+    await until(() => second.stderr().includes("another process waits"), "that it waits");
+    await person.changeTokens({ access: "spoilt" });
+    host.send({ ...LIST, id: "renewed" });
+    expect(await host.answer("renewed")).toHaveProperty("result.tools");
+    await refuse(page);
+    expect(await first.exitCode).toBe(1);
+    await until(() => second.stderr().includes("Sign in on this page"), "a page of its own");
   });
 
   test("S6: with nobody there it says what to do, the address and the variable, and ends with code 1", async ({
@@ -225,6 +362,63 @@ describe("the renewal of a token", () => {
     expect(await person.opened()).toEqual([]);
     expect(stub.refreshes).toBe(1);
   });
+
+  test("that a firewall refuses is not waited for while the token is good, and ends no login", async ({
+    expect,
+    person,
+    start,
+    stub,
+  }) => {
+    await keepDue(person, stub);
+    stub.trouble = 403;
+    const host = start(["connect", stub.url], { env: person.env });
+    host.send(LIST);
+    expect(await host.answer("list")).toHaveProperty("result");
+    stub.good = "none";
+    host.send({ ...LIST, id: "refused" });
+    expect(errorOf(await host.answer("refused"))).toMatch(
+      /The login cannot be renewed: [^]*403[^]*edgeway login/,
+    );
+    expect(await person.login()).toHaveProperty("tokens.refresh", "refresh-0");
+  });
+
+  test("that takes long is not waited for while the token is good, nor after the deadline", async ({
+    expect,
+    person,
+    start,
+    stub,
+  }) => {
+    await keepDue(person, stub);
+    const host = start(["connect", stub.url, "--deadline", "0.5"], { env: person.env });
+    await person.whileLocked(stub.url, async () => {
+      host.send(LIST);
+      expect(await host.answer("list")).toHaveProperty("result");
+      stub.good = "none";
+      host.send({ ...LIST, id: "late" });
+      expect(errorOf(await host.answer("late"))).toContain("its login is not renewed yet");
+      expect(stub.refreshes).toBe(0);
+    });
+    host.send({ ...LIST, id: "after" });
+    expect(await host.answer("after")).toHaveProperty("result");
+    expect(stub.refreshes).toBe(1);
+  });
+
+  test.for([
+    ["client", { clientId: undefined }],
+    ["authorization server", { endpoints: undefined }],
+    ["refresh token", { tokens: { access: "access-0", obtainedAt: 0, expiresAt: 1 } }],
+  ] as const)(
+    "that cannot be, for want of a known %s, ends the login",
+    async ([, lacking], { expect, person, start, stub }) => {
+      await person.keep(stub.url, { ...stub.login, ...lacking });
+      const host = start(["connect", stub.url], { env: person.env });
+      host.send(LIST);
+      expect(errorOf(await host.answer("list"))).toContain(`edgeway login ${stub.url}`);
+      expect(await person.login()).not.toHaveProperty("tokens");
+      expect(await person.opened()).toEqual([]);
+      expect(stub.refreshes).toBe(0);
+    },
+  );
 });
 
 test("a key of the environment comes before a login", async ({ expect, person, start, stub }) => {

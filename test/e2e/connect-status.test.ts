@@ -151,6 +151,28 @@ describe("status", () => {
   );
 });
 
+describe("login", () => {
+  test.for(OTHERS)(
+    "at %s ends with code 1, and does not say that nobody has to sign in",
+    async ([, answer], { expect, onTestFinished, person }) => {
+      const server = createServer(answer);
+      onTestFinished(() => void server.close());
+      const url = await listen(server);
+      const command = startCli(["login", url], { env: person.alone });
+      expect(await command.exitCode).toBe(1);
+      expect(command.stderr()).toContain(new URL(url).origin);
+      expect(command.stderr()).not.toContain("asks for no login");
+    },
+  );
+
+  test("at an endpoint without sign-in says that it asks for none", async ({ expect, person }) => {
+    const url = `${sharedServers().gateway}/mcp`;
+    const command = startCli(["login", url], { env: person.alone });
+    expect(await command.exitCode).toBe(0);
+    expect(command.stderr()).toContain(`${url} asks for no login`);
+  });
+});
+
 // Both wait for a time-out, which keeps no process of Node 20.
 describe.concurrent("status", () => {
   test.for([

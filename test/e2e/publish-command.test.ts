@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, test as base } from "vitest";
 
-import { machineNode } from "../support/cli.ts";
+import { machineNode, type RawHost } from "../support/cli.ts";
 import type { Json } from "../support/clients-face.ts";
 import { LOCAL_SERVER, PublishingMachine } from "../support/laptop-command.ts";
 import { NODE } from "../support/process.ts";
@@ -314,14 +314,47 @@ test("a server that cannot be started takes no other one along", async ({ laptop
   });
 });
 
+test("what a process has started ends with it, also what does not by itself", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub, machine } = laptop;
+  const server = LOCAL_SERVER.map((word) => `'${word}'`).join(" ");
+  // Without this, a shell takes the standard input away from what runs in the background.
+  const begun = 'until [ -s "$JOURNAL" ]; do sleep 0.1; done';
+  const launcher = ["sh", "-c", `exec 3<&0; ${server} <&3 & ${begun}`];
+  const named = ["--env", "JOURNAL", "--env", "STUBBORN"];
+  machine.start(["files", ...named, "--", ...launcher], { STUBBORN: "1" });
+  await stub.open("files", "c1");
+  expect(await stub.next(closedOf("c1"), "the end")).toMatchObject({ reason: "exit", code: 0 });
+  await until(async () => {
+    const { started, running } = await machine.processes();
+    return started.length === 1 && running.length === 0;
+  }, "its server to have ended");
+});
+
+/** Publishes a server whose process does not end by itself, and runs. */
+async function publishStubborn({ stub, machine }: Laptop): Promise<RawHost> {
+  const command = machine.publish("files", ["--env", "STUBBORN"], { STUBBORN: "1" });
+  await stub.open("files", "c1");
+  await stub.ask("files", "c1", "echo");
+  return command;
+}
+
+/** One server, with a channel that has been used. */
+async function publishFiles({ stub, machine }: Laptop): Promise<RawHost> {
+  const command = machine.publish("files");
+  await stub.open("files", "c1");
+  await stub.ask("files", "c1", "echo");
+  return command;
+}
+
 describe("the command ends", () => {
   test.for(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "by %s with code 0, and says bye; its processes end",
     async (signal, { laptop, expect }) => {
       const { stub, machine } = laptop;
-      const command = machine.publish("files");
-      await stub.open("files", "c1");
-      await stub.ask("files", "c1", "echo");
+      const command = await publishFiles(laptop);
       command.kill(signal);
       expect(await command.exitCode).toBe(0);
       expect(stub.frames.at(-1)).toMatchObject({ t: "bye", name: "files" });
@@ -333,20 +366,51 @@ describe("the command ends", () => {
     laptop,
     expect,
   }) => {
-    const { stub, machine } = laptop;
-    const command = machine.publish("files", ["--env", "STUBBORN"], { STUBBORN: "1" });
-    await stub.open("files", "c1");
-    await stub.ask("files", "c1", "echo");
+    const command = await publishStubborn(laptop);
     command.kill("SIGTERM");
     expect(await command.exitCode).toBe(0);
+    expect((await laptop.machine.processes()).running).toEqual([]);
+  });
+
+  test("with code 1 when its only server is taken from it, also with a process that does not end", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub, machine } = laptop;
+    const command = await publishStubborn(laptop);
+    const message = "Another process publishes it now.";
+    stub.send({ t: "refused", name: "files", code: "off", message });
+    stub.socket?.close(4001, message);
+    expect(await command.exitCode).toBe(1);
+    expect(command.stderr()).toContain(`files is not published: ${message}`);
+    expect((await machine.processes()).running).toEqual([]);
+  });
+
+  test("by SIGTERM with the process of a server that was taken from it right before", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub, machine } = laptop;
+    const [command, ...args] = LOCAL_SERVER;
+    const env = { JOURNAL: "${JOURNAL}", STUBBORN: "1" };
+    const mcpServers = { files: { command, args, env }, other: { command, args } };
+    const publisher = await machine.publishMap(mcpServers);
+    await stub.open("files", "c1");
+    await stub.ask("files", "c1", "echo");
+    const message = "It was ended on your account page.";
+    stub.send({ t: "refused", name: "files", code: "off", message });
+    await until(
+      () => publisher.stderr().includes(message),
+      () => publisher.stderr(),
+    );
+    publisher.kill("SIGTERM");
+    expect(await publisher.exitCode).toBe(0);
     expect((await machine.processes()).running).toEqual([]);
   });
 
   test("by SIGKILL, and its processes see the end of stdin", async ({ laptop }) => {
-    const { stub, machine } = laptop;
-    const command = machine.publish("files");
-    await stub.open("files", "c1");
-    await stub.ask("files", "c1", "echo");
+    const { machine } = laptop;
+    const command = await publishFiles(laptop);
     command.kill("SIGKILL");
     await until(async () => (await machine.processes()).running.length === 0, "no orphan");
   });
@@ -377,9 +441,7 @@ describe("the command ends", () => {
     "with code 1 when it is closed with %i",
     async ([code, reason, why], { laptop, expect }) => {
       const { stub, machine } = laptop;
-      const command = machine.publish("files");
-      await stub.open("files", "c1");
-      await stub.ask("files", "c1", "echo");
+      const command = await publishFiles(laptop);
       stub.socket?.close(code, reason);
       expect(await command.exitCode).toBe(1);
       expect(command.stderr()).toContain(why);
@@ -409,6 +471,43 @@ describe("the command ends", () => {
 });
 
 describe("the connection breaks:", () => {
+  // The gateway closes the connection of a name that it takes away where it knows of no other.
+  test.for([4001, 4002])(
+    "by %i after one of two servers was refused, the command offers the other again",
+    async (code, { laptop, expect }) => {
+      const { stub, machine } = laptop;
+      const [command, ...args] = LOCAL_SERVER;
+      const server = { command, args };
+      const publisher = await machine.publishMap({ files: server, other: server });
+      await stub.next(({ t, name }) => t === "hello" && name === "other", "a hello");
+      const message = "Another process publishes it now.";
+      stub.send({ t: "refused", name: "files", code: "off", message });
+      stub.socket?.close(code, message);
+      await until(() => stub.upgrades.length === 2, "another dial");
+      const offered = (): readonly unknown[] =>
+        stub.frames.filter(({ t }) => t === "hello").map(({ name }) => name);
+      await until(() => offered().length === 3, "another hello");
+      expect(offered()).toEqual(["files", "other", "other"]);
+      expect(publisher.stderr()).toContain(`files is not published: ${message}`);
+    },
+  );
+
+  test("and nobody reads stderr any more: the command goes on, and ends what it has started", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub, machine } = laptop;
+    const command = await publishFiles(laptop);
+    command.closeStderr();
+    stub.socket?.close(1012);
+    await until(() => stub.upgrades.length === 2, "another dial");
+    await stub.open("files", "c2");
+    await stub.ask("files", "c2", "echo");
+    command.kill("SIGTERM");
+    expect(await command.exitCode).toBe(0);
+    expect((await machine.processes()).running).toEqual([]);
+  });
+
   test.for(["cut", 1012, 4003] as const)(
     "by %s, the command dials again and offers the same process",
     async (how, { laptop, expect }) => {

@@ -117,7 +117,7 @@ function run(tool: string, name: string): Pick<Attempt, "headers" | "body"> {
 /** Without the name that was asked for, and without what each answer has of its own. */
 function withoutName({ status, challenge, body }: Answer, slug: string): Answer {
   const none = (text: string): string =>
-    text.replaceAll(slug, "SLUG").replaceAll(/(nonce|value)="[\w-]{20,}"/g, "$1");
+    text.replaceAll(slug, "SLUG").replaceAll(/(nonce|value)="[\w.-]{20,}"/g, "$1");
   return { status, challenge: challenge && none(challenge), body: none(body) };
 }
 

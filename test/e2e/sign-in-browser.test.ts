@@ -135,6 +135,11 @@ async function giveOwnerCode(page: Page): Promise<void> {
 
 async function signInAtCompany(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Continue with Company" }).click();
+  await giveName(page, name);
+}
+
+/** At the provider. */
+async function giveName(page: Page, name: string): Promise<void> {
   await page.getByLabel("User name").fill(name);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
@@ -258,6 +263,32 @@ describe("an employee", () => {
     expect([refused.status, await refused.json()]).toMatchObject([400, { error: "invalid_grant" }]);
     await context.close();
   });
+});
+
+// A browser blocks each redirect after a form that the policy of its page does not name, and says nothing.
+test("a form that takes a new sign-in leads to the provider, also where there is only one", async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { issuer, clientId, clientSecret } = oidc;
+  const company = { provider: "oidc", name: "company", label: "Continue with Company" };
+  const allow = { domains: ["example.com"] };
+  const identity = [{ ...company, issuer, clientId, clientSecret, allow }];
+  const own = await startGateway({ auth: "oauth", vars: { IDENTITY: JSON.stringify(identity) } });
+  onTestFinished(() => own.stop());
+  oidc.allowRedirect(`${own.url}/callback/company`);
+  const { page, context } = await person();
+  await page.goto(`${own.url}/account`);
+  await giveName(page, "alice");
+  await page.waitForURL(`${own.url}/account`);
+  await page.getByText("Create a key", { exact: true }).click();
+  await page.getByLabel("Name").fill("Nightly job");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Create the key" }).click();
+  await signInAtCompany(page, "alice");
+  await page.getByText("Nothing was done yet").waitFor();
+  expect(page.url()).toBe(`${own.url}/account?done=signed-in-again`);
+  await context.close();
 });
 
 test("the connect page has the address of this very gateway, and copies it", async ({ expect }) => {

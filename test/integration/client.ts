@@ -4,6 +4,7 @@ import { exports } from "cloudflare:workers";
 
 import type { Json } from "../support/scripted-upstream-script.ts";
 import { within } from "./bounded.ts";
+import { atEndOfFile } from "./hang-up.ts";
 import { EventReader, type Message, responseIn } from "./event-reader.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -16,9 +17,16 @@ export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 export type Headers = Readonly<Record<string, string>>;
 
-export function send(path: string, init: RequestInit = {}): Promise<Response> {
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const url = path.startsWith("http") ? path : ORIGIN + path;
-  return within(exports.default.fetch(new Request(url, init)), `an answer to ${path}`);
+  const response = await within(
+    exports.default.fetch(new Request(url, init)),
+    `an answer to ${path}`,
+  );
+  const { body } = response;
+  // Whoever reads it hangs up themselves.
+  if (body !== null) atEndOfFile(async () => body.locked || body.cancel());
+  return response;
 }
 
 /** Posts a value as JSON, with the headers that every client sends. `undefined` leaves one out. */
@@ -76,7 +84,10 @@ export class Session {
   static of(path: string, response: Response, version?: string, headers?: Headers): Session {
     const id = response.headers.get("mcp-session-id") ?? "";
     const versions = version === undefined ? {} : { "MCP-Protocol-Version": version };
-    return new Session(path, { "Mcp-Session-Id": id, ...versions, ...headers });
+    const session = new Session(path, { "Mcp-Session-Id": id, ...versions, ...headers });
+    // It would be told of all servers of the next file, once its object comes to life there.
+    if (path === "/mcp") atEndOfFile(() => session.delete());
+    return session;
   }
 
   /** Shakes hands, the notification included. */

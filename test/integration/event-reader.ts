@@ -4,6 +4,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import type { Json } from "../support/scripted-upstream-script.ts";
 import { within } from "./bounded.ts";
+import { atEndOfFile } from "./hang-up.ts";
 
 export interface Message extends Json {
   readonly id?: string | number;
@@ -35,6 +36,7 @@ export class EventReader {
   constructor(response: Response) {
     if (response.body === null) throw new Error("The response has no body");
     this.#reader = response.body.getReader();
+    atEndOfFile(() => this.cancel());
     this.#parser = createParser({
       onEvent: ({ id, event, data }: EventSourceMessage) => {
         this.#ready.push({ id, name: event, data, retry: this.#retry });

@@ -4,10 +4,11 @@
  * usual configuration, and each test the clock of the machine.
  */
 
-import { afterEach, vi } from "vitest";
+import { afterAll, afterEach, vi } from "vitest";
 
 import "../../src/index.ts";
 import { restoreConfiguration } from "./configuration.ts";
+import { hangUpAll } from "./hang-up.ts";
 import { holdLog, letLogGo } from "./held-log.ts";
 
 holdLog();
@@ -17,3 +18,5 @@ afterEach(({ task }) => {
   vi.useRealTimers();
   letLogGo(task.result?.state === "fail");
 });
+
+afterAll(hangUpAll);

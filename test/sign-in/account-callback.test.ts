@@ -2,9 +2,12 @@
 
 import { describe, test } from "vitest";
 
+import { accountServers } from "../../src/pages/connected-accounts.ts";
 import type { Page } from "../support/oauth-browser.ts";
 import { AccountGateway, type Guest } from "./account-gateway.ts";
-import { FakeVaults } from "./fake-vaults.ts";
+import { FakeVaults, SERVERS } from "./fake-vaults.ts";
+import { ORIGIN } from "./gateway.ts";
+import { Person } from "./people.ts";
 import { SESSION_COOKIE } from "./visitor.ts";
 
 const gateway = new AccountGateway(new FakeVaults());
@@ -168,5 +171,31 @@ describe("the admin page", () => {
     expect(text).toContain("Alice of the admin page Connected");
     expect(text).toContain("Connected by Alice of the admin page");
     expect(text).toContain("https://gw.example.com/oauth/upstream/s/callback");
+  });
+
+  test("knows the accounts of people who signed in long ago, behind all the others", async ({
+    expect,
+  }) => {
+    const [root, alice] = [await gateway.arrive({ isAdmin: true }), await gateway.arrive()];
+    const change = { name: "Alice of long ago", seenAt: 1, hasAccounts: true } as const;
+    await alice.visitor.shard.users.change(alice.id, change);
+    alice.vault.keep("s");
+    await Promise.all(Array.from({ length: 500 }, () => Person.signIn()));
+    expect((await root.browser.visit("/admin")).text).toContain("Alice of long ago Connected");
+  });
+
+  test("asks no more vaults than one request can, and knows how many it did not ask", async ({
+    expect,
+  }) => {
+    const vaults = new FakeVaults();
+    const holders = Array.from({ length: 503 }, (_, n) => {
+      const id = `u_${n}`;
+      vaults.ofPerson(id).keep("s");
+      return { id, label: id, hasAccounts: true as const };
+    });
+    const context = { origin: ORIGIN, accounts: { servers: SERVERS, vaults }, auth: undefined };
+    const [row] = await accountServers(context, [{ id: "u_new", label: "New" }, ...holders]);
+    expect([row?.people.length, row?.notAsked]).toEqual([500, 3]);
+    expect(row?.people.at(-1)?.label).toBe("u_499");
   });
 });

@@ -205,7 +205,7 @@ describe("U58 several servers, of which one is not connected, one is dead and on
       const { tools } = result as { tools: readonly { name: string }[] };
       return tools.map(({ name }) => name).toSorted();
     };
-    await vi.waitFor(async () => expect(await names()).toContain("alpha__whoami"));
+    await expect.poll(names).toContain("alpha__whoami");
     expect(await names()).toEqual([
       ...["alpha__only_alice", "alpha__whoami", "beta__connect", "gamma__connect"],
     ]);

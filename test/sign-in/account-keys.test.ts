@@ -5,7 +5,7 @@ import { beforeAll, describe, test } from "vitest";
 import { PATHS } from "../../src/pages/view/paths.ts";
 import { ORIGIN } from "./gateway.ts";
 import { isRefused, statusWith } from "./token-use.ts";
-import { activityOn, Visitor } from "./visitor.ts";
+import { activityOn, newSignIn, Visitor } from "./visitor.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -63,7 +63,7 @@ describe("an API key", () => {
     const resource = `${ORIGIN}/mcp`;
     const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource });
     expect([response.status, response.headers.get("location")]).toEqual([
-      ...[303, "/login?to=%2Faccount&fresh=1"],
+      ...[303, newSignIn(PATHS.account)],
     ]);
     expect(await bob.shard.keys.list(bob.person.id)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { PATHS } from "../../src/pages/view/paths.ts";
 import { gateway, newBrowser, ORIGIN } from "./gateway.ts";
 import { as } from "./people.ts";
 import { isRefused, statusOfRefresh, statusWith } from "./token-use.ts";
-import { activityOn, SESSION_COOKIE, Visitor } from "./visitor.ts";
+import { activityOn, newSignIn, SESSION_COOKIE, Visitor } from "./visitor.ts";
 
 const FORMS = [
   ...[PATHS.revokeConnection, PATHS.forgetApproval, PATHS.endSession],
@@ -106,7 +106,7 @@ describe("B105: a form", () => {
       body: `csrf=${await ann.formToken()}&id=x`,
     });
     expect([response.status, response.headers.get("location")]).toEqual([
-      ...[303, "/login?to=%2Faccount"],
+      ...[303, newSignIn(PATHS.account)],
     ]);
   });
 });
@@ -236,7 +236,7 @@ describe("the revocation of everything", () => {
   test("requires a sign-in of the last minutes", async ({ expect }) => {
     const bob = await Visitor.arrive({ authenticatedAt: 0 });
     const response = await bob.post(PATHS.revokeAll, { csrf: await bob.formToken() });
-    expect(response.headers.get("location")).toBe("/login?to=%2Faccount&fresh=1");
+    expect(response.headers.get("location")).toBe(newSignIn(PATHS.account));
     expect((await bob.visit(PATHS.account)).status).toBe(200);
   });
 });

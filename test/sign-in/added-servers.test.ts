@@ -7,7 +7,7 @@ import { beforeAll, describe, test } from "vitest";
 import { serverStoreIn } from "../../durable-objects/live-config.ts";
 import type { AddedServer } from "../../src/observability/added-servers.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
-import { activityOn, SESSION_COOKIE, Visitor } from "./visitor.ts";
+import { activityOn, newSignIn, SESSION_COOKIE, Visitor } from "./visitor.ts";
 
 const LIST = "/admin/servers";
 const SLUG = "added-here";
@@ -63,13 +63,17 @@ describe("whoever is no administrator", () => {
   });
 });
 
-test.for(ACTIONS.slice(1))(
+test.for(ACTIONS)(
   "an administrator who signed in long ago signs in again before %s",
   async (path, { expect }) => {
     const before = await store.addedServers();
     const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * 60_000 });
     const late = await stale.post(path, await fields(stale));
-    expect(late.headers.get("location")).toMatch(/^\/login\?to=%2Fadmin%2Fservers.*&fresh=1$/);
+    const page = path.startsWith(`${LIST}/${SLUG}`) ? `${LIST}/${SLUG}` : LIST;
+    expect(late.headers.get("location")).toBe(newSignIn(page));
+    expect((await root.visit(`${page}?done=signed-in-again`)).text).toContain(
+      "You have signed in again. Nothing was done yet: do it once more.",
+    );
     expect(await store.addedServers()).toEqual(before);
   },
 );
@@ -84,6 +88,18 @@ test("an administrator who signed in long ago signs in again before they fill in
   expect(late.headers.get("location")).toBe(
     `/login?${new URLSearchParams({ to: path, fresh: "1" }).toString()}`,
   );
+});
+
+test("an administrator who signed in long ago signs in again before they paste a server", async ({
+  expect,
+}) => {
+  const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * 60_000 });
+  const late = await stale.visit(LIST);
+  expect(late.forms).toEqual([]);
+  expect(late.html).toContain(
+    `href="/login?${new URLSearchParams({ to: LIST, fresh: "1" }).toString().replace("&", "&amp;")}"`,
+  );
+  expect((await root.visit(LIST)).text).toContain("Read it");
 });
 
 test("each act of an administrator is in their activity", async ({ expect }) => {

@@ -4,10 +4,13 @@ import { beforeAll, describe, test } from "vitest";
 
 import { newServiceClientId } from "../../src/auth/store/service-clients.ts";
 import { loginPath, PATHS } from "../../src/pages/view/paths.ts";
+import { OWNER_CODE } from "../support/oauth-owner.ts";
+import { ownersBrowser } from "./asking.ts";
+import { passTime } from "./clock.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
-import { as, records } from "./people.ts";
+import { as, Person, records } from "./people.ts";
 import { isRefused, statusOfRefresh, statusWith } from "./token-use.ts";
-import { Visitor } from "./visitor.ts";
+import { newSignIn, Visitor } from "./visitor.ts";
 
 const MINUTE = 60_000;
 const FORMS = [
@@ -64,10 +67,27 @@ describe("the admin page:", () => {
       expect((await root.visit(path)).status).toBe(404);
       const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * MINUTE });
       const late = await stale.post(path, { ...fields, csrf: await stale.formToken() });
-      expect(late.headers.get("location")).toBe("/login?to=%2Fadmin&fresh=1");
+      expect(late.headers.get("location")).toBe(newSignIn(PATHS.admin));
       expect((await ann.visit(PATHS.account)).status).toBe(200);
     },
   );
+});
+
+test("an administrator who has to sign in again for an action reads that it was not done", async ({
+  expect,
+}) => {
+  const browser = await ownersBrowser();
+  const page = await browser.visit(PATHS.admin);
+  passTime(11 * MINUTE);
+  const login = await browser.submit(page, {
+    action: PATHS.createService,
+    fields: { label: "late job", resource: [`${ORIGIN}/mcp/alpha`] },
+  });
+  expect(login.url.pathname).toBe("/login");
+  const back = await browser.submit(login, { fields: { code: OWNER_CODE } });
+  expect(back.url.pathname).toBe(PATHS.admin);
+  expect(back.text).toContain("You have signed in again. Nothing was done yet: do it once more.");
+  expect(back.text).not.toContain("late job");
 });
 
 describe("for people:", () => {
@@ -107,6 +127,36 @@ describe("for people:", () => {
       controls.some(({ value }) => value === root.person.id),
     );
     expect(own).toEqual([]);
+  });
+
+  test("all who have signed in are listed page by page, each once, and are found by name", async ({
+    expect,
+  }) => {
+    const made = await Promise.all(Array.from({ length: 120 }, () => Person.signIn()));
+    const [late] = made as [Person];
+    await late.shard.users.change(late.id, { name: "Rarely Here", seenAt: 0 });
+    const listed: string[] = [];
+    let path: string | undefined = PATHS.admin;
+    // Tests of other files have signed people in, too.
+    for (let pages = 0; path !== undefined && pages < 100; pages++) {
+      const { html, text } = await root.visit(path);
+      const [, count] = /(\d+) people have signed in/.exec(text) ?? [];
+      expect(Number(count)).toBeGreaterThanOrEqual(122);
+      const ids = Array.from(text.matchAll(/User id (u_\w+)/g), ([, id = ""]) => id);
+      expect(ids.length).toBeLessThanOrEqual(100);
+      listed.push(...ids);
+      const [, next] = /href="(\/admin\?page=[^"]+)">Next/.exec(html) ?? [];
+      path = next?.replaceAll("&amp;", "&");
+    }
+    expect(path).toBeUndefined();
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(made.filter(({ id }) => !listed.includes(id))).toEqual([]);
+    expect(listed.at(-1)).toBe(late.id);
+
+    const { text } = await root.visit("/admin?q=rarely");
+    expect(text).toMatch(/1 of \d+ people/);
+    expect(text).toMatch(/Rarely Here.* Last signed in 1 Jan/);
+    expect((await root.visit("/admin?q=nobody-like-that")).text).toContain("Nobody has ");
   });
 
   test("a person who never existed is not found", async ({ expect }) => {

@@ -5,6 +5,7 @@ import { env } from "cloudflare:workers";
 import { describe, test, vi } from "vitest";
 
 import type { Sql } from "../../src/lib/sql.ts";
+import type { LoginStep } from "../../src/auth/trace/trace.ts";
 import { AttemptSeal } from "../../src/auth/sign-in/held-attempt.ts";
 import { Attempts, type NewAttempt } from "../../src/auth/store/attempts.ts";
 import { allShards } from "../../src/auth/store/shards.ts";
@@ -12,6 +13,7 @@ import type { Browser, Page } from "../support/oauth-browser.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { answerIn, Asking, ownersBrowser } from "./asking.ts";
 import { passTime } from "./clock.ts";
+import { FakeProvider } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
 import { browserOf, signInGateway } from "./sign-in-gateway.ts";
 
@@ -89,16 +91,38 @@ describe("the same answer is returned", () => {
   });
 });
 
+/** The latest refusal that the login doctor has heard of. */
+const refusalIn = (steps: readonly LoginStep[]): LoginStep | undefined =>
+  steps.findLast(({ kind }) => kind === "attempt_refused");
+
 describe("an attempt", () => {
-  test("expires ten minutes after it began", async ({ expect }) => {
-    const asking = await Asking.begin();
-    const browser = await ownersBrowser();
+  test("expires ten minutes after it began, and the login doctor knows why", async ({ expect }) => {
+    const steps: LoginStep[] = [];
+    const asking = await Asking.begin(undefined, { steps });
+    const browser = await ownersBrowser({ steps });
     const page = await asking.visit({}, browser);
     const cookies = browser.jar.all;
+    const elsewhere = await browserOf({ steps }).submit(page, { button: "Approve" });
+    expect([elsewhere.status, refusalIn(steps)]).toMatchObject([400, { reason: "other-browser" }]);
     passTime(10 * MINUTE);
-    for (const cookie of cookies) browser.jar.put({ ...cookie, expiresAt: undefined });
     const answered = await browser.submit(page, { button: "Approve" });
     expect([answered.status, answered.left]).toEqual([400, undefined]);
+    expect(refusalIn(steps)).toMatchObject({ reason: "expired" });
+    // A browser cannot make it last.
+    for (const cookie of cookies) browser.jar.put({ ...cookie, expiresAt: undefined });
+    expect((await browser.submit(page, { button: "Approve" })).status).toBe(400);
+  });
+
+  test("expires at a provider as well", async ({ expect }) => {
+    const steps: LoginStep[] = [];
+    const provider = new FakeProvider("one");
+    const options = { steps, providers: [provider] };
+    const browser = browserOf(options);
+    const { left } = await browser.visit("/login");
+    passTime(10 * MINUTE);
+    const back = await browser.visit(provider.wayBack(left));
+    expect([back.status, provider.finished]).toEqual([400, []]);
+    expect(refusalIn(steps)).toMatchObject({ reason: "expired" });
   });
 
   test("moves from consent to sign-in, and never back", async ({ expect }) => {
@@ -156,7 +180,7 @@ describe("an attempt", () => {
     const asking = await Asking.begin();
     const page = await asking.visit({ state }, browserOf());
     const handle = page.forms[0]?.controls.find(({ name }) => name === "handle")?.value ?? "";
-    expect(handle).toMatch(/^[\w-]{43}$/);
+    expect(handle).toMatch(/^[\w-]{43}\.\d{13}$/);
     const kept = await Promise.all(
       allShards("t").map((name) =>
         runInDurableObject(env.AUTH.getByName(name), (_, { storage }) =>

@@ -4,8 +4,9 @@ import { describe, test } from "vitest";
 
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { newServiceClientId, type ServiceClient } from "../../src/auth/store/service-clients.ts";
+import type { LoginStep } from "../../src/auth/trace/trace.ts";
 import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
-import { ask, type Form, newClient, statusAndError } from "./codes.ts";
+import { ask, connect, type Form, newClient, refreshing, statusAndError } from "./codes.ts";
 import { passTime, SECOND } from "./clock.ts";
 import { gatewayWith, newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
@@ -125,15 +126,77 @@ describe("a service client", () => {
     });
   });
 
+  test("gives back a token, and keeps the others (RFC 7009)", async ({ expect }) => {
+    const { id, secret, form } = await newService();
+    const [first, second, third] = [
+      await tokensIn(await ask(form)),
+      await tokensIn(await ask(form)),
+      await tokensIn(await ask(form)),
+    ];
+    const inBody = await ask({ token: first.access_token, client_id: id, client_secret: secret });
+    expect([inBody.status, inBody.headers.get("cache-control"), await inBody.text()]).toEqual([
+      200,
+      "no-store",
+      "",
+    ]);
+    const hint = { token_type_hint: "access_token" };
+    const inHeader = await ask({ token: second.access_token, ...hint }, basic(id, secret));
+    expect(inHeader.status).toBe(200);
+    const good = [first, second, third].map((tokens) => isGood(tokens, id, "/mcp/alpha"));
+    expect(await Promise.all(good)).toEqual([false, false, true]);
+    expect((await ask(form)).status).toBe(200);
+    const events = (await records().store.ofUser(id).audit.list(id)).map(({ event }) => event);
+    expect(events.filter((event) => event === "token_revoked")).toHaveLength(2);
+  });
+
+  test("gives back no token of another, and learns nothing of it", async ({ expect }) => {
+    const { id, secret, form } = await newService();
+    const other = await newService();
+    const others = await tokensIn(await ask(other.form));
+    const person = await connect();
+    const own = await tokensIn(await ask(form));
+    for (const token of [
+      others.access_token,
+      person.tokens.refresh_token,
+      `${own.access_token.slice(0, -43)}${"x".repeat(43)}`,
+      "bogus",
+    ]) {
+      const response = await ask({ token, client_id: id, client_secret: secret });
+      expect([token, response.status, await response.text()]).toEqual([token, 200, ""]);
+    }
+    expect(await isGood(own, id, "/mcp/alpha")).toBe(true);
+    expect(await isGood(others, other.id, "/mcp/alpha")).toBe(true);
+    const refreshed = await ask(refreshing(person, person.tokens.refresh_token));
+    expect(refreshed.status).toBe(200);
+  });
+
+  test("gives back no token without its secret", async ({ expect }) => {
+    const { id, form } = await newService();
+    const tokens = await tokensIn(await ask(form));
+    for (const client_secret of [undefined, "wrong"]) {
+      const response = await ask({ token: tokens.access_token, client_id: id, client_secret });
+      expect(await statusAndError(response)).toEqual(REFUSED);
+    }
+    expect(await isGood(tokens, id, "/mcp/alpha")).toBe(true);
+  });
+
   test("that requests a token each second has to wait", async ({ expect }) => {
-    const { form } = await newService();
-    const { send } = gatewayWith({ limits: { serviceTokensPerMinute: 2 } });
+    const { id, form } = await newService();
+    const steps: LoginStep[] = [];
+    const { send } = gatewayWith({ limits: { serviceTokensPerMinute: 2 }, steps });
     const statuses: number[] = [];
     for (let n = 0; n < 3; n++) {
       const body = new URLSearchParams(form as Record<string, string>);
       statuses.push((await send(`${ORIGIN}/token`, { method: "POST", body })).status);
     }
     expect(statuses).toEqual([200, 200, 429]);
+    // No sign-in provider has a part in this.
+    expect(steps).toEqual([
+      {
+        ...{ kind: "token_refused", grantType: "client_credentials", client: id },
+        ...{ error: "temporarily_unavailable", reason: "limited" },
+      },
+    ]);
   });
 });
 
@@ -189,6 +252,16 @@ describe("B93: a client is refused for", () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(form)));
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
+  });
+
+  test("another grant type than its own, once its secret is right", async ({ expect }) => {
+    const { id, secret } = await newService();
+    for (const grant_type of ["authorization_code", "refresh_token", "password", undefined]) {
+      const form = { grant_type, client_id: id, code_verifier: "v".repeat(43) };
+      const refusal = await ask({ ...form, client_secret: secret });
+      expect(await statusAndError(refusal)).toEqual([400, "unauthorized_client"]);
+      expect(await statusAndError(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
+    }
   });
 
   test("an id that was registered dynamically", async ({ expect }) => {

@@ -5,6 +5,7 @@ import { beforeAll, describe, test } from "vitest";
 import { AccountGateway, type Guest } from "./account-gateway.ts";
 import { FakeVaults, VENDOR } from "./fake-vaults.ts";
 import { ORIGIN } from "./gateway.ts";
+import { newSignIn } from "./visitor.ts";
 
 const gateway = new AccountGateway(new FakeVaults());
 const ASK = "a".repeat(43);
@@ -118,7 +119,7 @@ describe("U23: the form", () => {
     expect(await status({})).toBe(403);
     expect(await status({ csrf: await alice.visitor.formToken() })).toBe(403);
     const nobody = await post(undefined, "/connect/s", { csrf });
-    expect(nobody.headers.get("location")).toBe("/login?to=%2Fconnect%2Fs");
+    expect(nobody.headers.get("location")).toBe(newSignIn("/connect/s"));
     expect(guest.vault.begun).toEqual([]);
   });
 
@@ -215,11 +216,12 @@ describe("U66: an account that all share", () => {
     const stale = await gateway.arrive({ isAdmin: true, authenticatedAt: 0 });
     const csrf = await stale.visitor.formToken();
     const again = await post(stale, "/connect/all", { csrf });
-    expect(again.headers.get("location")).toBe("/login?to=%2Fconnect%2Fall&fresh=1");
+    expect(again.headers.get("location")).toBe(newSignIn("/connect/all"));
     expect(gateway.vaults.shared.begun).toEqual([]);
 
     const root = await gateway.arrive({ isAdmin: true });
-    const page = await root.browser.visit("/connect/all");
+    const page = await root.browser.visit("/connect/all?done=signed-in-again");
+    expect(page.text).toContain("Nothing was done yet");
     const gone = await root.browser.submit(page, { button: /^Continue/ });
     expect(gone.left?.origin).toBe(VENDOR);
     expect(gateway.vaults.shared.begun).toEqual([{ slug: "all", origin: ORIGIN, person: root.id }]);
@@ -252,7 +254,7 @@ describe("U61: disconnecting", () => {
     const to = async (back: string): Promise<string | null> =>
       (await post(guest, "/connect/s/disconnect", { csrf, back })).headers.get("location");
     expect(await to("account")).toBe("/account?done=account-disconnected");
-    expect(await to("https://evil.example")).toBe("/connect/s?done=disconnected");
+    expect(await to("https://evil.example")).toBe("/connect/s?done=account-disconnected");
   });
 
   test("ends an account at a server that is not configured any more", async ({ expect }) => {

@@ -37,6 +37,16 @@ describe("a provider that ends the sign-in", () => {
     expect((await visitor.visit("/account")).url.pathname).not.toBe("/account");
   });
 
+  test("ends an API key that was made long ago by its first use", async ({ expect }) => {
+    const person = await newOwner();
+    const key = await person.key({ expiresAt: Date.now() + 30 * DAY_MS });
+    await endSignIn(person);
+    passTime(DAY_MS);
+    let isGood = await isKeyGood(person, key.token);
+    for (let n = 0; isGood && n < 100; n++) isGood = await isKeyGood(person, key.token);
+    expect(isGood).toBe(false);
+  });
+
   test("ends an API key within a day of its use", async ({ expect }) => {
     const person = await newOwner();
     const key = await person.key({ expiresAt: Date.now() + 30 * DAY_MS });

@@ -4,13 +4,16 @@ import { afterEach, describe, test, vi } from "vitest";
 
 import { createKey } from "../../src/pages/account.ts";
 import { ApiKeys } from "../../src/auth/store/api-keys.ts";
+import { Approvals } from "../../src/auth/store/approvals.ts";
+import { KvRows } from "../../src/auth/store/kv-rows.ts";
 import { enableUser } from "../../src/pages/admin.ts";
 import { operatorOf } from "../../src/pages/operator-visit.ts";
 import { sentForm } from "../../src/pages/page-visitor.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
+import { Asking, WEB_CLIENT } from "./asking.ts";
 import { newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
-import { SESSION_COOKIE, Visitor } from "./visitor.ts";
+import { newSignIn, SESSION_COOKIE, Visitor } from "./visitor.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -76,7 +79,7 @@ describe("a form whose body comes after its sender's access has ended", () => {
     );
     expect([answer.status, answer.headers.get("location")]).toEqual([
       303,
-      `/login?to=${encodeURIComponent(PATHS.account)}`,
+      newSignIn(PATHS.account),
     ]);
     expect(await shard.keys.list(person.id)).toEqual([]);
   });
@@ -92,7 +95,7 @@ describe("a form whose body comes after its sender's access has ended", () => {
     const answer = await visitor.post(PATHS.createKey, form);
     expect([answer.status, answer.headers.get("location")]).toEqual([
       303,
-      `/login?to=${encodeURIComponent(PATHS.account)}`,
+      newSignIn(PATHS.account),
     ]);
     expect(await shard.keys.list(person.id)).toEqual([]);
   });
@@ -121,5 +124,43 @@ describe("a form whose body comes after its sender's access has ended", () => {
       () => shard.setDisabled(person.id, true),
     );
     expect(answer.status).toBe(303);
+  });
+});
+
+/** @returns the grants of a person, also those whose code was not redeemed, and their approvals. */
+async function left({ person, shard }: Visitor): Promise<readonly (readonly unknown[])[]> {
+  const { keys } = await shard.rows.list(`grant:${person.id}:`);
+  return [keys, await shard.approvals.list(person.id)];
+}
+
+describe("an approval under way as the person's access ends", () => {
+  test("gives no code, and is not remembered", async ({ expect }) => {
+    const visitor = await Visitor.arrive();
+    const { person, shard, browser } = visitor;
+    const revoke = () => shard.revokeEverything(person.id);
+    const asking = await Asking.begin(WEB_CLIENT);
+    const page = await browser.visit(asking.url());
+    vi.spyOn(Approvals.prototype, "save").mockImplementationOnce(
+      (...asked) => revoke().then(() => shard.approvals.save(...asked)) as never,
+    );
+    const answered = await browser.submit(page, { button: "Approve" });
+    expect([answered.status, answered.left]).toEqual([400, undefined]);
+    expect(answered.text).toContain("signed out");
+    expect(await left(visitor)).toEqual([[], []]);
+  });
+
+  test("gives no code without a page either", async ({ expect }) => {
+    const visitor = await Visitor.arrive();
+    const { person, shard, browser } = visitor;
+    const revoke = () => shard.revokeEverything(person.id);
+    const asking = await Asking.begin(WEB_CLIENT);
+    const approved = await browser.submit(await browser.visit(asking.url()), { button: "Approve" });
+    expect((await asking.redeem(approved.left ?? "")).status).toBe(200);
+    vi.spyOn(KvRows.prototype, "put").mockImplementationOnce(
+      (...asked) => revoke().then(() => shard.rows.put(...asked)) as never,
+    );
+    const page = await browser.visit(asking.url());
+    expect([page.status, page.left]).toEqual([400, undefined]);
+    expect(await left(visitor)).toEqual([[], []]);
   });
 });

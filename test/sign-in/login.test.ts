@@ -68,7 +68,7 @@ describe("the owner's code", () => {
     const login = await browser.visit("/login");
     const question = await (await Asking.begin()).visit({}, browser);
     const asked = question.forms[0]?.controls.find(({ name }) => name === "handle")?.value ?? "";
-    const madeUp = "a".repeat(43);
+    const madeUp = `${"a".repeat(43)}.${Date.now()}`;
     const cookie = cookieName(await hashOf(madeUp));
     browser.jar.take(new URL(ORIGIN), [`${cookie}=x; Path=/; Secure; HttpOnly`]);
     for (const handle of Array.from({ length: 5 }, () => [asked, madeUp]).flat()) {
@@ -211,7 +211,7 @@ describe("among the providers,", () => {
     expect(labels).toEqual(["Continue with one", "Continue with two", "Sign in"]);
     const { left } = await browser.submit(page, { button: "Continue with two" });
     expect(left?.host).toBe("two.idp.example");
-    expect(answerIn(left)["state"]).toMatch(/^[\w-]{43}$/);
+    expect(answerIn(left)["state"]).toMatch(/^[\w-]{43}\.\d{13}$/);
   });
 
   test("an unknown provider is not found", async ({ expect }) => {

@@ -6,11 +6,11 @@
 import { env } from "cloudflare:workers";
 
 import { authOf } from "../../durable-objects/authorization-server.ts";
+import { knownConfig } from "../../durable-objects/live-config.ts";
 import type { AuthBacking } from "../../src/auth/context/context.ts";
 import type { Resource } from "../../src/auth/resources.ts";
 import type { Maker } from "../../src/auth/store/api-keys.ts";
 import type { AuthShard } from "../../src/auth/context/auth-store.ts";
-import { loadConfig } from "../../src/config/config.ts";
 import type { Headers } from "../integration/client.ts";
 import { PEOPLE_PROVIDER } from "../support/oauth-owner.ts";
 import { newPkce, REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 
 /** The records of the gateway under test. */
 export function records(): AuthBacking {
-  const loaded = loadConfig(env);
+  const loaded = knownConfig(env);
   if (!loaded.ok) throw new Error(loaded.problems.join(" "));
   return authOf(env, loaded.config);
 }

@@ -6,6 +6,7 @@
 import { describe, test } from "vitest";
 
 import { issueCode } from "../../src/auth/sign-in/issue.ts";
+import { sessionId } from "../../src/auth/store/browser-sessions.ts";
 import { readAuthorizeRequest } from "../../src/auth/oauth/endpoints/authorization-request.ts";
 import { judgeAuthorization, knownClient } from "../../src/auth/oauth/endpoints/authorize.ts";
 import { PUBLIC_CLIENT, register } from "../support/oauth-requests.ts";
@@ -125,6 +126,9 @@ describe("any other private-use redirect URI", () => {
     const { id, shard, codeMac } = await newOwner();
     const user = await shard.currentUser(id, codeMac);
     if (user === undefined) throw new Error("There is no such user");
+    const authenticatedAt = Date.now();
+    const secret = await shard.sessions.open(id, { authenticatedAt, agent: "test" });
+    const session = await sessionId(secret);
 
     const issue = (redirectUri: string) =>
       issueCode(
@@ -133,7 +137,7 @@ describe("any other private-use redirect URI", () => {
           content: { ...content, request: { ...content.request, redirectUri } },
           scopes: ["mcp"],
         },
-        { user, authenticatedAt: Date.now() },
+        { user, session, authenticatedAt },
       );
     const listed = await issue(asking.redirectUri);
     expect(listed).toMatchObject({ kind: "problem", problem: "bad-redirect" });

@@ -2,11 +2,12 @@
 
 import { describe, test } from "vitest";
 
+import type { Identity } from "../../src/auth/identity/provider.ts";
 import { answerIn, Asking, WEB_CLIENT } from "./asking.ts";
 import { ADA, FakeAccess, FakeProvider, known, stranger } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
 import { records, ROOT_EMAIL } from "./people.ts";
-import { browserOf } from "./sign-in-gateway.ts";
+import { browserOf, type SignInOptions } from "./sign-in-gateway.ts";
 import { sessionIn, through, whoIs } from "./signed-in.ts";
 
 async function countUsers(): Promise<number> {
@@ -116,6 +117,18 @@ test("a provider that omits the time of the sign-in proves no fresh sign-in", as
   expect(provider.started).toMatchObject([{ fresh: false }, { fresh: true }]);
 });
 
+/** One person, who has passed the proxy three times. */
+function passes(): { readonly ada: Identity; readonly options: SignInOptions } {
+  const ada = stranger();
+  const seconds = Math.floor(Date.now() / 1000);
+  const access = new FakeAccess({
+    first: known(ada, seconds - 3 * 3600),
+    second: known(ada, seconds - 2 * 3600),
+    latest: known(ada),
+  });
+  return { ada, options: { providers: [access] } };
+}
+
 describe("a proxy in front of the gateway", () => {
   const people = {
     ada: known(stranger()),
@@ -141,6 +154,46 @@ describe("a proxy in front of the gateway", () => {
     const page = await browser.visit(asking.url(), cameThrough("bea"));
     expect(page.text).toContain("Bea");
     expect(page.text).not.toContain("Ada");
+  });
+
+  test("proves a new sign-in when the person has passed it anew", async ({ expect }) => {
+    const { ada, options } = passes();
+    const browser = browserOf(options);
+    const id = await (await records().secrets()).userId(ada.issuer, ada.subject);
+    const upkeep = async () => (await records().store.ofUser(id).users.find(id))?.upkeep;
+    await browser.visit("/login", cameThrough("first"));
+    const [earlier, kept] = [sessionIn(browser)?.value, await upkeep()];
+    const old = await browser.visit("/login?fresh=1", cameThrough("first"));
+    expect([old.status, old.text]).toEqual([403, expect.stringContaining("Sign in anew")]);
+    expect([sessionIn(browser)?.value, await upkeep()]).toEqual([earlier, kept]);
+    const { hops } = await browser.visit("/login?fresh=1", cameThrough("latest"));
+    expect(hops[0]).toMatchObject({ status: 303 });
+    const renewed = await upkeep();
+    expect(renewed).not.toBe(kept);
+    const session = sessionIn(browser)?.value;
+    expect(session).not.toBe(earlier);
+    // The same pass opens no other session.
+    await browser.visit("/login?fresh=1", cameThrough("latest"));
+    expect([sessionIn(browser)?.value, await upkeep()]).toEqual([session, renewed]);
+  });
+
+  test("does not prove one by an old pass, which is what the page says", async ({ expect }) => {
+    const { options } = passes();
+    const browser = browserOf(options);
+    const asking = await Asking.begin(undefined, options);
+    const url = asking.url({ resource: `${ORIGIN}/admin`, scope: "admin" });
+    const approve = async (pass: string) =>
+      browser.submit(await browser.visit(url, cameThrough("first")), {
+        button: "Approve",
+        headers: cameThrough(pass),
+      });
+    const page = await approve("first");
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining("Sign in anew")]);
+    expect((await approve("second")).status).toBe(403);
+    // The browser has the session of the pass that it came with last.
+    const hours =
+      (Date.now() - ((await whoIs(browser, options))?.session.authenticatedAt ?? 0)) / 3.6e6;
+    expect(Math.round(hours)).toBe(2);
   });
 
   test("B109: keeps out people who are not admitted", async ({ expect }) => {

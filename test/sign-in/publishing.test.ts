@@ -259,7 +259,7 @@ describe("an end of which a person's object could not be told is told later", ()
     const { person, key, laptop } = await newPublisher("Ann");
     const told = vi.spyOn(ConnectorObject.prototype, "leaseEnded").mockImplementationOnce(gone);
     await person.shard.endKey(person.id, key);
-    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(1));
+    await expect.poll(() => told.mock.calls.length).toBe(1);
     // A Worker that still believes the key.
     expect(await person.shard.holdPublisher(person.id, [key, person.id])).toBe(false);
     await sweepShardOf(person);
@@ -271,7 +271,7 @@ describe("an end of which a person's object could not be told is told later", ()
     const { person, laptop } = await newPublisher("Ann");
     const told = vi.spyOn(ConnectorObject.prototype, "leaseEnded").mockImplementationOnce(gone);
     await person.shard.revokeEverything(person.id);
-    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(1));
+    await expect.poll(() => told.mock.calls.length).toBe(1);
     const { token } = await person.key({ path: "/mcp" });
     const newer = await connect(token);
     await sweepShardOf(person);

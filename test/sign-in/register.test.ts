@@ -68,6 +68,13 @@ describe("a registration", () => {
     });
   });
 
+  test.for([
+    ...["client_name", "contacts", "client_uri", "scope", "grant_types", "response_types"],
+    "token_endpoint_auth_method",
+  ])("that has null for %s is accepted", async (member, { expect }) => {
+    expect((await registering({ ...PUBLIC, [member]: null })).status).toBe(201);
+  });
+
   test("stores no field that it does not use", async ({ expect }) => {
     const { body } = await registering({
       ...PUBLIC,
@@ -215,6 +222,8 @@ describe("bad input is refused:", () => {
     [["https://a.example/cb", "https://b.example/\u202ecb"]],
     [["/cb"]],
     [[7]],
+    // Converting it to a text throws.
+    [[{ toString: 1 }]],
     ["https://a.example/cb"],
     [undefined],
     [null],
@@ -267,6 +276,7 @@ describe("bad input is refused:", () => {
     { client_name: { en: "x" } },
     { contacts: ["x".repeat(300)] },
     { contacts: "me" },
+    { contacts: [null] },
   ])("B25, B27: metadata no. %#", async (wrong, { expect }) => {
     const { status, body } = await registering({ ...PUBLIC, ...wrong });
     expect([status, body["error"]]).toEqual([400, "invalid_client_metadata"]);

@@ -6,7 +6,7 @@ import { OwnerProvider } from "../../src/auth/identity/owner.ts";
 import { initializeMessage, post } from "../integration/client.ts";
 import type { Browser } from "../support/oauth-browser.ts";
 import { signIn } from "../support/oauth-client.ts";
-import { REDIRECT_URI } from "../support/oauth-requests.ts";
+import { PUBLIC_CLIENT, REDIRECT_URI } from "../support/oauth-requests.ts";
 import { Asking, ownersBrowser, WEB_CLIENT, WEB_REDIRECT } from "./asking.ts";
 import { newHost, serveAt, serveJsonAt } from "./canary.ts";
 import { passTime } from "./clock.ts";
@@ -54,12 +54,16 @@ describe("consent that was remembered", () => {
     expect((await asking.tokens(page)).scope).toBe("mcp:alpha");
   });
 
-  test("B49: is always asked for again for a program of this machine", async ({ expect }) => {
-    const { asking, browser } = await approved({}, { redirect_uris: [REDIRECT_URI] });
-    const page = await asking.visit({}, browser);
-    expect([page.status, page.left]).toEqual([200, undefined]);
-    expect(page.text).not.toContain("has changed");
-  });
+  test.for([REDIRECT_URI, "https://localhost/cb", "https://127.0.0.1/cb"])(
+    "B49: is always asked for again for a program of this machine: %s",
+    async (redirectUri, { expect }) => {
+      const metadata = { ...PUBLIC_CLIENT, redirect_uris: [redirectUri] };
+      const { asking, browser } = await approved({}, metadata);
+      const page = await asking.visit({}, browser);
+      expect([page.status, page.left]).toEqual([200, undefined]);
+      expect(page.text).not.toContain("has changed");
+    },
+  );
 
   test("B49: is listed only if it avoids a question", async ({ expect }) => {
     const { browser } = await approved({}, { ...WEB_CLIENT, client_name: "On the web" });

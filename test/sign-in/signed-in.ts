@@ -28,6 +28,9 @@ export async function through(
   browser: Browser,
   path = "/login",
 ): Promise<Page> {
-  const { left } = await browser.visit(path);
+  const first = await browser.visit(path);
+  // A new sign-in begins at a page of the gateway, as one with several providers does.
+  const button = `Continue with ${provider.name}`;
+  const { left } = first.left === undefined ? await browser.submit(first, { button }) : first;
   return browser.visit(provider.wayBack(left));
 }

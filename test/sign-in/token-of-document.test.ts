@@ -2,10 +2,15 @@
 
 import { describe, test } from "vitest";
 
+import type { DocumentOutcome } from "../../src/auth/clients/client-documents.ts";
+import type { AuthShard } from "../../src/auth/context/auth-store.ts";
+import { token } from "../../src/auth/oauth/endpoints/token.ts";
+import type { LoginStep } from "../../src/auth/trace/trace.ts";
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { hitsAt, newHost, serveAt, serveJsonAt } from "./canary.ts";
 import {
   ask,
+  basic,
   type Code,
   connect,
   isGood,
@@ -15,6 +20,7 @@ import {
   statusAndError,
 } from "./codes.ts";
 import { DAY, passTime } from "./clock.ts";
+import { newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
 import { newOwner } from "./owners.ts";
 import { Signer } from "./signing.ts";
@@ -67,10 +73,10 @@ describe("a public client with a document", () => {
     const { id } = await newDocumentClient();
     const { form } = await newCode({ client: id });
     expect(await statusAndError(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
-    const header = { Authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` };
-    expect(await statusAndError(await ask({ ...form, client_id: undefined }, header))).toEqual(
-      REFUSED,
-    );
+    const refused = await ask({ ...form, client_id: undefined }, basic(id, "x"));
+    // RFC 6749 section 5.2: MUST be there when the client used HTTP authentication.
+    expect(refused.headers.get("www-authenticate")).toMatch(/^Basic /);
+    expect(await statusAndError(refused)).toEqual(REFUSED);
     expect((await ask(form)).status).toBe(200);
   });
 
@@ -89,6 +95,9 @@ describe("a public client with a document", () => {
     passTime(DAY);
     const form = refreshing(application, application.tokens.refresh_token);
     expect(await statusAndError(await ask(form))).toEqual(REFUSED);
+    const inHeader = await ask({ ...form, client_id: undefined }, basic(id, "x"));
+    expect(inHeader.headers.get("www-authenticate")).toMatch(/^Basic /);
+    expect(await statusAndError(inHeader)).toEqual(REFUSED);
   });
 
   test("whose document is unavailable for a while still gets tokens", async ({ expect }) => {
@@ -99,6 +108,25 @@ describe("a public client with a document", () => {
     const form = refreshing(application, application.tokens.refresh_token);
     expect((await ask(form)).status).toBe(200);
   });
+});
+
+const busy = (): Promise<DocumentOutcome> =>
+  Promise.resolve({ kind: "busy", retryAfterSeconds: 60 });
+
+test("a client whose document may not be asked for just now has to wait", async ({ expect }) => {
+  const { id } = await newDocumentClient();
+  const { form } = await newCode({ client: id });
+  const steps: LoginStep[] = [];
+  const context = newContext({ steps });
+  const { store } = context;
+  const documents = { load: busy, find: () => store.ofDocument(id).documents.find(id) };
+  const ofDocument = (): AuthShard => ({ ...store.ofDocument(id), documents });
+  const body = new URLSearchParams(form as Record<string, string>);
+  const request = new Request(`${ORIGIN}/token`, { method: "POST", body });
+  const response = await token({ ...context, store: { ...store, ofDocument } }, request);
+  expect(response.headers.get("retry-after")).toBe("60");
+  expect(await statusAndError(response)).toEqual([429, "temporarily_unavailable"]);
+  expect(steps).toMatchObject([{ kind: "token_refused", reason: "document" }]);
 });
 
 describe("a client that has to sign", () => {

@@ -7,7 +7,7 @@ import { setLimits } from "../integration/own-limits.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
 import { connect } from "./connecting.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
-import { activityOn, Visitor } from "./visitor.ts";
+import { activityOn, newSignIn, Visitor } from "./visitor.ts";
 
 const TOOL = "/catalog/alpha/whoami";
 
@@ -72,15 +72,20 @@ describe("the form of a tool", () => {
     expect(activityOn(await carol.visit("/account"))).toContain("A request was refused");
   });
 
-  test("leads whoever is not signed in to the sign-in", async ({ expect }) => {
+  test("leads whoever is not signed in to the sign-in, and says that nothing was run", async ({
+    expect,
+  }) => {
     const response = await gateway.send(ORIGIN + TOOL, {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded", Origin: ORIGIN },
       body: `csrf=${await alice.formToken()}&arguments={}&sure=1`,
     });
     expect([response.status, response.headers.get("location")]).toEqual([
-      ...[303, `/login?to=${encodeURIComponent(TOOL)}`],
+      ...[303, newSignIn(TOOL)],
     ]);
+    expect((await alice.visit(`${TOOL}?done=signed-in-again`)).text).toContain(
+      "Nothing was done yet",
+    );
   });
 
   test("leaves a line for the person, with the tool and without its arguments", async ({
@@ -88,7 +93,7 @@ describe("the form of a tool", () => {
   }) => {
     await run(alice);
     const activity = activityOn(await alice.visit("/account"));
-    expect(activity).toContain("A tool was run on the page that shows it");
+    expect(activity).toContain("A tool was run on the page that shows it · alpha · whoami · ");
   });
 
   test("runs nothing for a person who is disabled", async ({ expect }) => {

@@ -83,6 +83,11 @@ export class Visitor {
   }
 }
 
+/** Where a form that takes a new sign-in sends the browser. @param path of the form's page. */
+export function newSignIn(path: string): string {
+  return `/login?${new URLSearchParams({ to: `${path}?done=signed-in-again`, fresh: "1" }).toString()}`;
+}
+
 /** The recent actions on the account page. */
 export function activityOn({ text }: Page): string {
   return text.slice(text.indexOf("Recent activity"));

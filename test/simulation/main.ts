@@ -6,9 +6,11 @@ import { parseArgs } from "node:util";
 
 import { Coverage, OBSERVED } from "./explore/coverage.ts";
 import { DELIBERATE, type Fault } from "./explore/deliberate.ts";
+import { digestOf } from "./explore/digest.ts";
 import { newRun, playAll, type RunRecord } from "./explore/long-run.ts";
 import { type Plan, planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
+import { isRare, RARE } from "./explore/rare.ts";
 import { type Found, Player } from "./explore/search.ts";
 import { cast, sentenceOf } from "./explore/story.ts";
 import { shrink } from "./explore/shrink.ts";
@@ -24,6 +26,7 @@ const HELP = `npm run simulate -- [options]
   --record FILE    keeps in the file how far such a run has come, and goes on where the file says
   --from SEED      begins at this seed; a random one by default
   --processes N    plays in so many processes (1 by default; "all" for one for each core)
+  --only KIND      plays one kind of plan alone: ${Object.keys(RARE).join(", ")}
   --seed SEED      plays one schedule, and prints its trace
   --replay FILE    plays the plan in a file, and prints its trace
   --steps          prints every step of a trace, and not only what a stranger can follow
@@ -31,6 +34,7 @@ const HELP = `npm run simulate -- [options]
   --deliberate     prints how long it takes to find each deliberate fault, from several seeds
   --starts N       from so many seeds (10 by default)
   --table          prints what was reached, and what was not
+  --digest         prints one hash of every step of --count schedules (1000 by default), to compare two versions
 `;
 const PROGRESS_MS = 10_000;
 
@@ -42,6 +46,7 @@ const { values } = parseArgs({
     record: { type: "string" },
     from: { type: "string" },
     processes: { type: "string" },
+    only: { type: "string" },
     seed: { type: "string" },
     steps: { type: "boolean" },
     replay: { type: "string" },
@@ -49,6 +54,7 @@ const { values } = parseArgs({
     deliberate: { type: "boolean" },
     starts: { type: "string" },
     table: { type: "boolean" },
+    digest: { type: "boolean" },
     help: { type: "boolean" },
   },
 });
@@ -58,7 +64,8 @@ function say(text: string): void {
 }
 
 const faults = DELIBERATE.filter(({ name }) => name.includes(values.fault ?? ""));
-if (values.help === true || faults.length === 0) {
+const only = values.only !== undefined && isRare(values.only) ? values.only : undefined;
+if (values.help === true || faults.length === 0 || only !== values.only) {
   say(HELP + DELIBERATE.map(({ name }) => `    ${name}`).join("\n"));
   process.exit(values.help === true ? 0 : 2);
 }
@@ -109,7 +116,7 @@ async function explore(): Promise<boolean> {
   const plays = players.map((player, index) => {
     const count =
       values.count === undefined ? Infinity : Math.ceil(Number(values.count) / players.length);
-    const job = { fault: fault?.name, from: from + index, stride: players.length };
+    const job = { fault: fault?.name, only, from: from + index, stride: players.length };
     const bounds = { count: Math.min(count, 2 ** 31), cpuSeconds: 2 ** 31 };
     return player.play({ ...job, ...bounds }, (report) => {
       coverage.merge(report.coverage);
@@ -188,6 +195,14 @@ async function tell({ seed, findings }: Found, seconds: number): Promise<void> {
   say(`npm run simulate -- --replay ${file}`);
 }
 
+/** Prints what so many schedules come to. */
+async function printDigest(): Promise<boolean> {
+  const [from, count] = [seedToBegin(), Number(values.count ?? 1000)];
+  const digest = await digestOf(await programWith(fault), from, count);
+  say(`${count} schedules from seed ${from}: ${digest}`);
+  return true;
+}
+
 /** Looks for each fault from several seeds. */
 async function findDeliberate(): Promise<boolean> {
   const players = makePlayers();
@@ -202,6 +217,7 @@ async function findDeliberate(): Promise<boolean> {
 let isGood: boolean;
 const { seed, replay } = values;
 if (values.deliberate === true) isGood = await findDeliberate();
+else if (values.digest === true) isGood = await printDigest();
 else if (values.schedules !== undefined) isGood = await exploreAll(Number(values.schedules));
 else if (replay !== undefined) {
   const plan = JSON.parse(readFileSync(replay, "utf8")) as Plan;

@@ -92,20 +92,21 @@ const servers: readonly AccountServerRow[] = [
       { label: "ada@example.com", account },
       { label: "charles@example.com", account: { ...account, state: "needs-connect" } },
     ],
+    notAsked: 112,
   },
   {
     ...{ slug: "wiki", label: "Wiki", host: "wiki.example.com", kind: "oauth-shared" },
     redirectUri: "https://mcp.example.com/oauth/upstream/wiki/callback",
     shared: { ...account, connectedBy: "ada@example.com" },
-    people: [],
+    ...{ people: [], notAsked: 0 },
   },
   {
     ...{ slug: "stripe", label: "Stripe", host: "mcp.stripe.com", kind: "key" },
-    ...{ redirectUri: undefined, shared: undefined, people: [] },
+    ...{ redirectUri: undefined, shared: undefined, people: [], notAsked: 0 },
   },
   {
     ...{ slug: "build", label: "Build", host: "build.example.com", kind: "client-credentials" },
-    ...{ redirectUri: undefined, shared: undefined, people: [] },
+    ...{ redirectUri: undefined, shared: undefined, people: [], notAsked: 0 },
   },
 ];
 

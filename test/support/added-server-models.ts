@@ -38,13 +38,14 @@ const list: AdminServersView = {
     draft,
     { ...draft, slug: servers[0]?.slug ?? "", label: "Issues", state: "live" },
     { ...draft, slug: "paused-one", label: "Paused one", state: "paused" },
+    { ...draft, slug: "in-both", label: "In both", state: "live" },
   ],
-  mistake: undefined,
+  ...{ overridden: ["in-both"], mistake: undefined, signIn: undefined },
   notice: "The server is removed, within ten seconds everywhere.",
 };
 
 const candidates: CandidatesView = {
-  ...{ csrf, nav, sealed: "s".repeat(200), filled: undefined },
+  ...{ csrf, nav, sealed: "s".repeat(200), filled: undefined, mistake: undefined },
   items: [
     {
       ...{ kind: "candidate", slug: "tea-house", label: "Tea house", entry: draft.entry },
@@ -74,7 +75,8 @@ const candidates: CandidatesView = {
 };
 
 const part: AddedServerPart = {
-  ...{ now, csrf, added: draft, changedBy: "ada@example.com", hasSignIn: true },
+  ...{ now, csrf, added: draft, isOverridden: false },
+  ...{ changedBy: "ada@example.com", hasSignIn: true },
 };
 
 const edit: EditServerView = {

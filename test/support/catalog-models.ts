@@ -19,7 +19,7 @@ const github: ServerHead = {
   counts: { tools: 41, prompts: 1, resources: 2, templates: 5 },
   notes: [],
   state: "well",
-  mayConnect: true,
+  ...{ auth: "oauth", isForAdmin: true },
   isOwn: false,
 };
 
@@ -60,16 +60,27 @@ const others: readonly ItemRow[] = [
 ];
 
 const catalog: CatalogView = {
-  nav,
-  query: "",
+  ...{ nav, query: "", notSearched: [] },
   servers: [
     { ...github, rows, foundCount: 49 },
     {
       ...{ slug: "notion", title: "Notion", version: undefined, counts: NOTHING, notes: [] },
-      ...{ state: "unconnected", mayConnect: true, isOwn: false, rows: [], foundCount: 0 },
+      ...{ state: "unconnected", auth: "oauth", isForAdmin: true, isOwn: false },
+      ...{ rows: [], foundCount: 0 },
     },
     {
-      ...{ slug: "tea-house", title: "tea-house", version: "0.1", mayConnect: false },
+      ...{ slug: "build", title: "Build", version: undefined, counts: NOTHING, notes: [] },
+      ...{ state: "unconnected", auth: "client-credentials", isForAdmin: true, isOwn: false },
+      ...{ rows: [], foundCount: 0 },
+    },
+    {
+      ...{
+        slug: "tea-house",
+        title: "tea-house",
+        version: "0.1",
+        auth: undefined,
+        isForAdmin: true,
+      },
       isOwn: false,
       counts: { ...NOTHING, tools: 1 },
       notes: ['Upstream "tea-house" is not answering'],
@@ -78,7 +89,8 @@ const catalog: CatalogView = {
       foundCount: 1,
     },
     {
-      ...{ slug: "my-files", title: "Files", version: "1.0", mayConnect: false, isOwn: true },
+      ...{ slug: "my-files", title: "Files", version: "1.0", auth: undefined, isOwn: true },
+      isForAdmin: true,
       counts: { ...NOTHING, tools: 1 },
       notes: ['Upstream "my-files" is not connected since 2026-11-23 09:12 UTC'],
       state: "failing",
@@ -122,6 +134,7 @@ export const ERRORS = new Map(fields.map((field) => [field, "This is not what it
 
 const toolPage: ToolView = {
   nav,
+  notice: undefined,
   csrf: "c".repeat(43),
   form: { fields, prefix: "a", typed: typedFrom(undefined), errors: new Map() },
   server: github,

@@ -72,6 +72,12 @@ export class Person {
     await writeFile(await this.#file(), JSON.stringify({ ...login, tokens }));
   }
 
+  /** Does something while no process can change the login at this gateway. */
+  whileLocked<T>(url: string, work: () => Promise<T>): Promise<T> {
+    const { signal } = new AbortController();
+    return new LoginFile(this.#state, new URL(url)).locked(signal, work);
+  }
+
   /** Writes a login by hand, as another start of the command has left it. */
   async keep(url: string, { endpoints, clientId, tokens }: Login): Promise<void> {
     await new LoginFile(this.#state, new URL(url)).change({ endpoints, clientId, tokens });

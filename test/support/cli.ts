@@ -51,6 +51,8 @@ export interface RawHost {
   next(fits: (message: Json) => boolean, what?: string): Promise<Json>;
   /** The answer to a request of this id, when it has come. */
   answer(id: unknown): Promise<Json>;
+  /** Reads stderr no more. */
+  closeStderr(): void;
   /** Closes stdin. */
   end(): void;
   kill(signal: NodeJS.Signals): void;
@@ -95,11 +97,28 @@ export function startCli(args: readonly string[], { node = NODE, env }: CliOptio
     },
     answer: (id) =>
       host.next((one) => one["id"] === id && !("method" in one), `answer ${JSON.stringify(id)}`),
+    closeStderr: () => void child.stderr.destroy(),
     end: () => void child.stdin.end(),
     kill: (signal) => void child.kill(signal),
     exitCode,
   };
   return host;
+}
+
+export type Start = typeof startCli;
+
+/** @returns what starts commands that end with their test at the latest. */
+export function startUntil(onCleanup: (end: () => Promise<void>) => void): Start {
+  const hosts: RawHost[] = [];
+  onCleanup(async () => {
+    for (const host of hosts) host.kill("SIGKILL");
+    await Promise.all(hosts.map(({ exitCode }) => exitCode));
+  });
+  return (args, options) => {
+    const host = startCli(args, options);
+    hosts.push(host);
+    return host;
+  };
 }
 
 /** Anything but a message of the protocol is shown by what a test expects of messages. */

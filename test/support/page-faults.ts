@@ -29,6 +29,34 @@ const CHECK = `(runOnly) => axe.run({
 const SCROLLS_SIDEWAYS =
   "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 
+/**
+ * A field is seen by its border alone, which needs a contrast of 3:1 against what is on both sides of it (WCAG 2.2,
+ * 1.4.11). axe has no rule for that.
+ */
+const FAINT_FIELDS = `(() => {
+  const luminance = (color) => {
+    const [red, green, blue] = color.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (one, other) => {
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const ground = (element) => {
+    const { backgroundColor } = getComputedStyle(element);
+    return backgroundColor === "rgba(0, 0, 0, 0)" ? ground(element.parentElement) : backgroundColor;
+  };
+  return [...document.querySelectorAll(".field")].flatMap((field) => {
+    const { borderTopColor } = getComputedStyle(field);
+    const sides = [ground(field), ground(field.parentElement)];
+    const least = Math.min(...sides.map((side) => contrast(borderTopColor, side)));
+    return least < 3 ? ["The border of " + field.name + " has a contrast of " + least.toFixed(2)] : [];
+  });
+})()`;
+
 type Faults = Pick<AxeResults, "violations" | "incomplete">;
 
 /** @returns in each look: where a person with a screen reader, little sight or no mouse would stumble. */
@@ -40,6 +68,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
     for (const { colorScheme, rules } of SCHEMES) {
       await page.emulateMedia({ colorScheme });
       const found = await violationsOf(page, rules);
+      found.push(...(await page.evaluate<string[]>(FAINT_FIELDS)));
       if (await page.evaluate<boolean>(SCROLLS_SIDEWAYS)) found.push("It scrolls sideways");
       faults.push(...found.map((fault) => `${colorScheme}, ${viewport.width} wide: ${fault}`));
     }

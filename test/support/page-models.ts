@@ -274,30 +274,33 @@ const admin: AdminView = {
   servers,
   notices,
   people: {
-    users: [
-      {
-        id: "u_abcdefghijklmnopqrstuvwxyz",
-        label: "ada@example.com",
-        provider: "GitHub",
-        isAdmin: true,
-        isDisabled: false,
-        isLetIn: true,
-        isYou: true,
-        createdAt: NOW - 90 * DAY,
-        seenAt: NOW,
-      },
-      {
-        id: "u_zyxwvutsrqponmlkjihgfedcba",
-        label: "charles@example.com",
-        provider: "GitHub",
-        isAdmin: false,
-        isDisabled: true,
-        isLetIn: true,
-        isYou: false,
-        createdAt: NOW - 80 * DAY,
-        seenAt: NOW - 20 * DAY,
-      },
-    ],
+    users: {
+      ...{ query: "", page: 1, pages: 7, found: 612, count: 612 },
+      rows: [
+        {
+          id: "u_abcdefghijklmnopqrstuvwxyz",
+          label: "ada@example.com",
+          provider: "GitHub",
+          isAdmin: true,
+          isDisabled: false,
+          isLetIn: true,
+          isYou: true,
+          createdAt: NOW - 90 * DAY,
+          signedInAt: NOW,
+        },
+        {
+          id: "u_zyxwvutsrqponmlkjihgfedcba",
+          label: "charles@example.com",
+          provider: "GitHub",
+          isAdmin: false,
+          isDisabled: true,
+          isLetIn: true,
+          isYou: false,
+          createdAt: NOW - 80 * DAY,
+          signedInAt: NOW - 20 * DAY,
+        },
+      ],
+    },
     clients: [
       {
         id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
@@ -343,6 +346,7 @@ const TOOL_ROW: ToolRow = {
 
 const adminServer: AdminServerView = {
   ...{ now: NOW, csrf: CSRF, nav: admin.nav, slug: "postgres-read-only", notices: [] },
+  isConfigured: true,
   toggle: { isOff: false, deniedTools: ["drop_table"], revision: 7 },
   toolNotice: "The tool is denied, within ten seconds everywhere.",
   tools: {

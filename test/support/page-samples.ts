@@ -162,11 +162,18 @@ export const SAMPLES: Readonly<Record<string, View>> = {
       accounts: [],
       publishing: { isOn: false, people: 0 },
       people: {
-        users: [],
+        users: { query: "", page: 1, pages: 1, rows: [], found: 0, count: 0 },
         clients: [],
         moreClients: undefined,
         services: { ...PEOPLE.services, list: [] },
       },
+    },
+  }),
+  "admin-nobody-found": adminView({
+    ...admin,
+    people: {
+      ...PEOPLE,
+      users: { ...PEOPLE.users, query: HOSTILE, pages: 1, rows: [], found: 0 },
     },
   }),
   "admin-local": adminView({
@@ -210,6 +217,10 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...ADDED_MODELS.list,
     ...{ added: [], health: [], notices: [], notice: undefined, mistake: HOSTILE },
   }),
+  "admin-servers-sign-in": adminServersView({
+    ...ADDED_MODELS.list,
+    signIn: "/login?to=%2Fadmin%2Fservers&fresh=1",
+  }),
   "admin-servers-hostile": adminServersView({
     ...ADDED_MODELS.list,
     added: ADDED_MODELS.list.added.map((each) => ({ ...each, label: HOSTILE })),
@@ -217,11 +228,13 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   candidates: candidatesView(ADDED_MODELS.candidates),
   "candidates-mistakes": candidatesView({
     ...ADDED_MODELS.candidates,
+    mistake: "No server was chosen.",
     filled: ADDED_MODELS.candidates.items.flatMap((item) =>
       item.kind === "left"
         ? []
         : {
-            ...{ candidate: item, isChosen: true, typed: {}, mistakes: [HOSTILE, HOSTILE] },
+            ...{ candidate: item, isChosen: true, isKept: false, typed: {}, hasSecrets: true },
+            mistakes: [HOSTILE, HOSTILE],
             entry: { slug: item.slug, entry: item.entry, secrets: {} },
           },
     ),
@@ -271,11 +284,17 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "admin-server-draft": adminServerView({
     ...MODELS.adminServer,
     ...{ slug: "tea-house", label: "Tea house", server: undefined, items: [] },
+    isConfigured: false,
     added: addedServerPart(ADDED_MODELS.part),
+  }),
+  "admin-server-overridden": adminServerView({
+    ...MODELS.adminServer,
+    added: addedServerPart({ ...ADDED_MODELS.part, isOverridden: true }),
   }),
   "admin-server-draft-hostile": adminServerView({
     ...MODELS.adminServer,
     ...{ slug: "tea-house", label: HOSTILE, server: undefined, items: [] },
+    isConfigured: false,
     added: addedServerPart({
       ...ADDED_MODELS.part,
       changedBy: HOSTILE,
@@ -357,7 +376,10 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   }),
   catalog: catalogView(catalog),
   "catalog-search": catalogView({ ...catalog, query: "issue" }),
-  "catalog-nothing": catalogView({ ...catalog, query: HOSTILE, servers: [] }),
+  "catalog-nothing": catalogView({
+    ...{ ...catalog, query: HOSTILE, servers: [] },
+    notSearched: catalog.servers.map((each) => ({ ...each, title: HOSTILE, state: "down" })),
+  }),
   "catalog-asked": catalogView({
     ...catalog,
     servers: catalog.servers.map((each, n) =>

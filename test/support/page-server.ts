@@ -10,17 +10,18 @@ export interface Site {
 }
 
 /** @param body of a form that was sent. */
-export type Answer = (request: IncomingMessage, body: string) => Response;
+export type Answer = (request: IncomingMessage, body: string) => Response | Promise<Response>;
 
 export async function serveSite(answer: Answer): Promise<Site> {
   const server = createServer((request, reply) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
-    request.on("end", () => {
-      const response = answer(request, body);
+    const respond = async (): Promise<void> => {
+      const response = await answer(request, body);
       reply.writeHead(response.status, Object.fromEntries(response.headers));
-      void response.text().then((text) => reply.end(text));
-    });
+      reply.end(await response.text());
+    };
+    request.on("end", () => void respond());
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

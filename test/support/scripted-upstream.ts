@@ -25,6 +25,8 @@ export async function startScriptedUpstreams(
 ): Promise<ScriptedUpstreams> {
   const worlds = new Map<string, World>();
   const taken = new Map<string, number>();
+  /** Those that were asked for though no test had taken them. */
+  const asked = new Set<string>();
   const slugs = (kind: Kind): string[] =>
     Array.from({ length: counts[kind] ?? 0 }, (_, index) => `${kind}-${index}`);
 
@@ -34,7 +36,10 @@ export async function startScriptedUpstreams(
     taken.set(kind, index + 1);
     const count = counts[kind] ?? 0;
     if (index >= count) throw new Error(`All ${count} slugs "${kind}" are taken`);
-    return `${kind}-${index}`;
+    const slug = `${kind}-${index}`;
+    // The gateway would remember what it was answered then.
+    if (asked.has(slug)) throw new Error(`An earlier test goes on: it has asked for "${slug}"`);
+    return slug;
   }
 
   async function control(
@@ -79,9 +84,12 @@ export async function startScriptedUpstreams(
       response.end(JSON.stringify(answer ?? null));
       return;
     }
-    const world = root === "u" ? worlds.get(rest[0] ?? "") : undefined;
-    if (world === undefined) response.writeHead(404).end("no such upstream");
-    else {
+    const slug = root === "u" ? (rest[0] ?? "") : "";
+    const world = worlds.get(slug);
+    if (world === undefined) {
+      asked.add(slug);
+      response.writeHead(404).end("no such upstream");
+    } else {
       const received = { request, sent: await text(request) };
       await serveScript(world, rest.slice(1).join("/"), received, response);
     }

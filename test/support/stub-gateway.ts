@@ -12,8 +12,8 @@ export interface StubGateway {
   readonly refreshes: number;
   /** The access token that is good. */
   good: string;
-  /** How it answers a request to renew, in place of renewing: with this status, or never. */
-  trouble: 400 | 500 | "silence" | undefined;
+  /** How it answers a request to renew, in place of renewing: with this status, as a firewall does (403), or never. */
+  trouble: 400 | 403 | 500 | "silence" | undefined;
   /** The login that a person of it has, with an access token that has expired. */
   readonly login: Login;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export async function startStubGateway(): Promise<StubGateway> {
     refreshes += 1;
     if (stub.trouble === "silence") return;
     if (stub.trouble !== undefined) {
-      json(response, stub.trouble, { error: "invalid_grant" });
+      json(response, stub.trouble, stub.trouble === 403 ? {} : { error: "invalid_grant" });
       return;
     }
     stub.good = `access-${refreshes}`;

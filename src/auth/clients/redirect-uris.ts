@@ -45,9 +45,11 @@ export function redirectKind(uri: string): RedirectKind {
   const url = !uri.includes("#") && URL.canParse(uri) ? new URL(uri) : undefined;
   if (url === undefined || DANGEROUS.has(url.protocol)) return "refused";
   if (url.username !== "" || url.password !== "" || !HOST.test(url.hostname)) return "refused";
-  if (url.protocol === "https:") return "https";
-  if (APPLICATIONS.has(uri)) return "application";
-  return url.protocol === "http:" && isLoopback(url.hostname) ? "loopback" : "unused";
+  const isHttps = url.protocol === "https:";
+  // A program may have a certificate for a loopback host: it is still on the user's machine.
+  if (isLoopback(url.hostname) && (isHttps || url.protocol === "http:")) return "loopback";
+  if (isHttps) return "https";
+  return APPLICATIONS.has(uri) ? "application" : "unused";
 }
 
 /** @returns whether a code may be sent to this URI, provided that the client lists it. */

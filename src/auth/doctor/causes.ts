@@ -115,6 +115,8 @@ const ATTEMPT_CAUSES: Readonly<Record<AttemptRefusal, string>> = {
   used: "The page was sent twice, or opened again with the browser's back button: start again from the application.",
   "other-browser":
     "The attempt went on in another browser than it began in, or the browser keeps no cookies.",
+  ended:
+    "The person was signed out while they approved the application: start again from the application.",
   "foreign-origin": "The answer did not come from this gateway's own page.",
   malformed: "The answer could not be read: start again from the application.",
 };
@@ -135,8 +137,6 @@ export function tokenCause(
 ): string {
   const isRefresh = step.grantType === "refresh_token";
   switch (step.error) {
-    case "limited":
-      return TOO_OFTEN;
     case "invalid_client":
       return clientCause(step);
     case "invalid_grant":
@@ -149,13 +149,27 @@ export function tokenCause(
     case "unsupported_grant_type":
       return "The application asked for a token in a way that is not supported here.";
     case "temporarily_unavailable":
-      return "The sign-in provider could not be reached: the application will try again.";
+      return passingCause(step);
     default:
       return "The application's request for a token could not be read.";
   }
 }
 
 type Refused = StepOf<"token_refused">;
+
+/** A request that may be sent again as it is. */
+function passingCause({ reason }: Refused): string {
+  switch (reason) {
+    case "limited":
+      return "The application asked for tokens too often: it has to use each of them for longer.";
+    case "document":
+      return "Too many metadata documents of applications were asked for at that host: the application will try again.";
+    case "internal-error":
+      return "The gateway itself failed, and its log says how: the application will try again.";
+    default:
+      return "The sign-in provider could not be reached: the application will try again.";
+  }
+}
 
 function clientCause({ reason }: Refused): string {
   return reason === "wrong-secret"

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { isEmail } from "./allow-list.ts";
 import { sentenceOf } from "./oidc-failure.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
-import { SignInError } from "./sign-in-error.ts";
+import { DeadTokenError, SignInError } from "./sign-in-error.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 export interface GitHubPlace {
@@ -16,9 +16,6 @@ export interface GitHubPlace {
   readonly clientId: string;
   readonly clientSecret: string;
 }
-
-/** The error codes of a dead token: the second is GitHub's own for `invalid_grant`. */
-export class GitHubTokenError extends SignInError {}
 
 export class GitHubApi {
   readonly #place: GitHubPlace;
@@ -49,11 +46,11 @@ export class GitHubApi {
     };
   }
 
-  /** @throws GitHubTokenError when the token is withdrawn, or the account suspended. */
+  /** @throws DeadTokenError when the token is withdrawn, or the account suspended. */
   async user(token: string): Promise<{ subject: string; name: unknown }> {
     const response = await this.#get("/user", token);
     if (response.status === 401 || response.status === 403) {
-      throw new GitHubTokenError("provider-error", "GitHub does not take the token any more.");
+      throw new DeadTokenError("provider-error", "GitHub does not take the token any more.");
     }
     const { id, name, login } = await readObject(response);
     // A login name can be released and taken by another account; the number cannot.
@@ -120,11 +117,12 @@ const TOKEN_ERRORS: Readonly<Record<string, string>> = {
   redirect_uri_mismatch: "The callback address is not the one that is registered at GitHub.",
   unverified_user_email: "GitHub wants the person to verify their address there first.",
 };
+/** The error codes of a dead token: the first is GitHub's own for `invalid_grant`. */
 const ENDS: ReadonlySet<unknown> = new Set(["bad_refresh_token", "invalid_grant"]);
 
 function tokenError(code: unknown): SignInError {
   if (ENDS.has(code)) {
-    return new GitHubTokenError("provider-error", sentenceOf("invalid_grant"));
+    return new DeadTokenError("provider-error", sentenceOf("invalid_grant"));
   }
   const word = typeof code === "string" ? code : "";
   const known = Object.hasOwn(TOKEN_ERRORS, word) ? TOKEN_ERRORS[word] : undefined;

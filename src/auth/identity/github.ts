@@ -16,7 +16,7 @@ import {
   type Rules,
   standingUnder,
 } from "./allow-list.ts";
-import { GitHubApi, type GitHubPlace, GitHubTokenError } from "./github-api.ts";
+import { GitHubApi, type GitHubPlace } from "./github-api.ts";
 import { sentenceOf } from "./oidc-failure.ts";
 import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
 import type {
@@ -31,7 +31,7 @@ import type {
   Standing,
   Start,
 } from "./provider.ts";
-import { checkState, orRefused, SignInError } from "./sign-in-error.ts";
+import { checkState, DeadTokenError, endsSignIn, orRefused, SignInError } from "./sign-in-error.ts";
 import { isPast, parseUpkeep, type Upkeep, upkeepOf, withRenewed } from "./upkeep.ts";
 
 export interface GitHubConfig extends GitHubPlace, Rules {
@@ -111,8 +111,7 @@ export class GitHubProvider implements RedirectProvider {
       return await this.#judge(kept, known);
     } catch (error) {
       if (!(error instanceof SignInError)) throw error;
-      const isEnd = error instanceof GitHubTokenError || error.reason === "not-allowed";
-      return isEnd ? { kind: "ended", detail: error.message } : { kind: "unavailable" };
+      return endsSignIn(error) ? { kind: "ended", detail: error.message } : { kind: "unavailable" };
     }
   }
 
@@ -132,7 +131,7 @@ export class GitHubProvider implements RedirectProvider {
     try {
       return await this.#api.token({ grant_type: "refresh_token", refresh_token: refreshToken });
     } catch (error) {
-      if (!(error instanceof GitHubTokenError)) throw error;
+      if (!(error instanceof DeadTokenError)) throw error;
       return { kind: "ended", detail: error.message, isTokenRefused: true };
     }
   }

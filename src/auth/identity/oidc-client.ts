@@ -42,6 +42,14 @@ export interface Tokens {
   readonly idToken?: JsonObject;
 }
 
+/** The answer to a refresh. */
+export interface Renewal {
+  /** They replace the earlier ones, whatever the ID token beside them is worth. */
+  readonly tokens: Tokens;
+  /** @returns the tokens with the verified claims of the ID token, if there is one. */
+  readonly verified: () => Promise<Tokens>;
+}
+
 /** The callback's parameters, once the library has checked them. */
 export interface Redemption {
   readonly answer: URLSearchParams;
@@ -105,7 +113,7 @@ export class OidcClient {
     });
   }
 
-  refresh(issuer: string, refreshToken: string): Promise<Tokens> {
+  refresh(issuer: string, refreshToken: string): Promise<Renewal> {
     return explained(async () => {
       const home = await this.#metadata(issuer);
       const response = await refreshTokenGrantRequest(
@@ -116,16 +124,21 @@ export class OidcClient {
         this.#request(home),
       );
       const body = await processRefreshTokenResponse(home, this.client, response);
-      try {
-        return await this.#verified(home, response, body);
-      } catch (error) {
-        // Without the provider's keys there is nothing new about the person, but the tokens are
-        // valid.
-        if (error instanceof SignInError && error.reason === "provider-unreachable") {
-          return tokensOf(body);
-        }
-        throw error;
-      }
+      const tokens = tokensOf(body);
+      const verified = (): Promise<Tokens> =>
+        explained(async () => {
+          try {
+            return await this.#verified(home, response, body);
+          } catch (error) {
+            // Without the provider's keys there is nothing new about the person, but the tokens are
+            // valid.
+            if (error instanceof SignInError && error.reason === "provider-unreachable") {
+              return tokens;
+            }
+            throw error;
+          }
+        });
+      return { tokens, verified };
     });
   }
 

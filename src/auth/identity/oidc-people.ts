@@ -83,6 +83,15 @@ export class OidcPeople {
     return { idToken: idToken ?? {}, userinfo: userinfo ?? {} };
   }
 
+  /** @returns whether a group or a domain decides who may sign in, and neither source names any. */
+  isUndecided({ idToken, userinfo }: Claims): boolean {
+    const { allow } = this.#config;
+    const { groups, domain } = this.#names;
+    const isDomainUnsaid = domain !== undefined && allow.domains.length > 0 && !(domain in idToken);
+    const areGroupsUnsaid = allow.groups.length > 0 && !(groups in idToken || groups in userinfo);
+    return isDomainUnsaid || areGroupsUnsaid;
+  }
+
   subjectOf(claims: JsonObject): unknown {
     return this.#traits.subjectOf(claims);
   }

@@ -32,7 +32,7 @@ import type {
   Standing,
   Start,
 } from "./provider.ts";
-import { checkState, orRefused, SignInError } from "./sign-in-error.ts";
+import { checkState, endsSignIn, orRefused, SignInError } from "./sign-in-error.ts";
 import { isPast, parseUpkeep, type Upkeep, upkeepOf, withRenewed } from "./upkeep.ts";
 
 export interface OidcDeps {
@@ -152,7 +152,7 @@ export class OidcProvider implements RedirectProvider {
       return await this.#renewOrProbe(kept, known);
     } catch (error) {
       if (!(error instanceof SignInError)) throw error;
-      if (error.reason === "not-allowed") return ended(error.message);
+      if (endsSignIn(error)) return ended(error.message);
       const code = errorCode(error);
       if (code === undefined || !ENDS.has(code)) return { kind: "unavailable" };
       const isTokenRefused = code === "invalid_grant" && kept.refreshToken !== undefined;
@@ -165,9 +165,9 @@ export class OidcProvider implements RedirectProvider {
     if (refreshToken === undefined) {
       return isPast(kept.accessExpiresAt) ? ended(RAN_OUT) : this.#judge(kept, known);
     }
-    const renewed = await this.#client.refresh(known.issuer, refreshToken);
-    const tokens = { refreshToken, ...renewed };
-    return withRenewed(tokens, () => this.#judge(tokens, known));
+    const { tokens, verified } = await this.#client.refresh(known.issuer, refreshToken);
+    const renewed = { refreshToken, ...tokens };
+    return withRenewed(renewed, async () => this.#judge(await verified(), known));
   }
 
   async #judge(tokens: Tokens, known: KnownIdentity): Promise<Recheck> {
@@ -177,7 +177,14 @@ export class OidcProvider implements RedirectProvider {
     const news = await this.#people.news(tokens, known);
     if (news === "refused") return ended(WITHDRAWN);
     if (news === undefined) return { kind: "alive" };
-    return { kind: "alive", identity: this.#people.identify(known.issuer, news, known) };
+    try {
+      return { kind: "alive", identity: this.#people.identify(known.issuer, news, known) };
+    } catch (error) {
+      // A provider may leave the ID token out (OpenID Connect Core 12.2), and with it what decides.
+      const isUnsaid = tokens.idToken === undefined && this.#people.isUndecided(news);
+      if (isUnsaid && error instanceof SignInError) return { kind: "unavailable" };
+      throw error;
+    }
   }
 
   #parameters(

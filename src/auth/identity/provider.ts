@@ -46,7 +46,10 @@ export type SignInResult =
 
 export type SignInRefused = Extract<SignInResult, { kind: "refused" }>;
 
-/** `unavailable`: the provider could not be asked, which ends nothing and renews nothing. */
+/**
+ * `unavailable`: the provider could not be asked, or its answer could not be read, which ends
+ * nothing and confirms nothing.
+ */
 export type Recheck =
   | {
       readonly kind: "alive";
@@ -63,7 +66,11 @@ export type Recheck =
        */
       readonly isTokenRefused?: true;
     }
-  | { readonly kind: "unavailable" };
+  | {
+      readonly kind: "unavailable";
+      /** Replaces the earlier one, as above: the provider renewed its token before it failed. */
+      readonly upkeep?: string;
+    };
 
 /** A person in the gateway's record, with the provider's latest facts. */
 export type KnownIdentity = Omit<Identity, "name" | "isAdmin">;

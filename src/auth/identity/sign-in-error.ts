@@ -23,6 +23,14 @@ export class SignInError extends Error {
   }
 }
 
+/** The provider no longer accepts a token of the person. */
+export class DeadTokenError extends SignInError {}
+
+/** @returns whether the error is the provider's or the operator's word against the person. */
+export function endsSignIn(error: SignInError): boolean {
+  return error instanceof DeadTokenError || error.reason === "not-allowed";
+}
+
 export function signInRefused(reason: RefusalReason, detail: string): SignInRefused {
   return { kind: "refused", reason, detail };
 }

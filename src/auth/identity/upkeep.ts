@@ -6,7 +6,7 @@
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
 import type { Recheck } from "./provider.ts";
-import { SignInError } from "./sign-in-error.ts";
+import { endsSignIn, SignInError } from "./sign-in-error.ts";
 
 export interface Upkeep {
   readonly refreshToken?: string;
@@ -37,15 +37,15 @@ export function isPast(seconds: number | undefined): boolean {
 
 /**
  * Judges a person by tokens that have just been renewed. The earlier refresh token may be invalid by
- * now, so the new one must not get lost when the provider cannot be asked.
+ * now, so the new one must not get lost, however the provider fails afterwards.
  */
 export async function withRenewed(tokens: Upkeep, judge: () => Promise<Recheck>): Promise<Recheck> {
   const upkeep = upkeepOf(tokens);
   try {
     const verdict = await judge();
-    return verdict.kind === "alive" ? { ...verdict, upkeep } : verdict;
+    return verdict.kind === "ended" ? verdict : { ...verdict, upkeep };
   } catch (error) {
-    if (!(error instanceof SignInError && error.reason === "provider-unreachable")) throw error;
-    return { kind: "alive", upkeep };
+    if (!(error instanceof SignInError) || endsSignIn(error)) throw error;
+    return { kind: error.reason === "provider-unreachable" ? "alive" : "unavailable", upkeep };
   }
 }

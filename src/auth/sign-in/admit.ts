@@ -5,6 +5,7 @@ import { auditLine } from "../../observability/audit.ts";
 import { addressOf, type AuthContext } from "../context/context.ts";
 import type { SignInRefused } from "../identity/provider.ts";
 import { upkeepPurpose } from "../oauth/grants/grant-judge.ts";
+import { sessionId } from "../store/browser-sessions.ts";
 import type { SignedInUser } from "../store/users.ts";
 import {
   type Marks,
@@ -13,7 +14,14 @@ import {
   type ProblemKind,
   type SignedInPerson,
 } from "./attempt.ts";
-import { endSession, type Identified, identify, sessionCookie, signedIn } from "./browser.ts";
+import {
+  endSession,
+  type Identified,
+  identify,
+  sessionCookie,
+  type SignedIn,
+  signedIn,
+} from "./browser.ts";
 
 interface Admitted {
   readonly kind: "admitted";
@@ -66,7 +74,8 @@ export async function admit(
   ]);
   context.trace({ kind: "signed_in", provider, user: id, ...marks });
   const cookies = [sessionCookie(secret, context)];
-  const person: SignedInPerson = { user: { ...user, isAdmin }, authenticatedAt, ...kept };
+  const session = await sessionId(secret);
+  const person: SignedInPerson = { user: { ...user, isAdmin }, session, authenticatedAt, ...kept };
   return { kind: "admitted", person, cookies };
 }
 
@@ -102,7 +111,7 @@ interface Presence {
 
 /**
  * Identifies the person for whom a page is requested: by the session, or by a proxy in front of the
- * gateway.
+ * gateway. A person who has passed the proxy anew since the session began has signed in anew.
  *
  * @returns a problem when the person is identified but not admitted.
  */
@@ -111,14 +120,20 @@ export async function whoIsThere(
   request: Request,
 ): Promise<Presence | Problem> {
   const found = await signedIn(context, request);
-  if (found !== undefined) {
+  if (found !== undefined && !hasPassedAnew(found)) {
     const { user, session } = found;
-    const { authenticatedAt, codeMac } = session;
-    const person = { user, authenticatedAt, ...(codeMac !== undefined && { codeMac }) };
+    const { id, authenticatedAt, codeMac } = session;
+    const kept = codeMac !== undefined && { codeMac };
+    const person = { user, session: id, authenticatedAt, ...kept };
     return { kind: "presence", person, cookies: [] };
   }
-  const identified = await identify(context, request);
+  const identified = found === undefined ? await identify(context, request) : found.identified;
   if (identified === undefined) return { kind: "presence", cookies: [] };
   const admitted = await admit(context, request, identified);
   return admitted.kind === "problem" ? admitted : { ...admitted, kind: "presence" };
+}
+
+function hasPassedAnew({ identified, session }: SignedIn): boolean {
+  if (identified?.result.kind !== "identity") return false;
+  return identified.result.authTime * 1000 > session.authenticatedAt;
 }

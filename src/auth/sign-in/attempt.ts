@@ -73,6 +73,8 @@ export interface Settled {
 /** A person who is signed in. */
 export interface SignedInPerson {
   readonly user: CurrentUser;
+  /** The id of their browser's session. */
+  readonly session: string;
   /** When they authenticated, in milliseconds since 1970; 0 when that is unknown. */
   readonly authenticatedAt: number;
   /** The MAC of the owner code that they signed in with, if they did. */

@@ -22,6 +22,8 @@ export interface SignedIn {
   readonly user: CurrentUser;
   /** The value of `csrf` in every form of this session. */
   readonly formToken: string;
+  /** What a proxy in front of the gateway says of the same person, where there is one. */
+  readonly identified: Identified | undefined;
 }
 
 /** @returns the secret in the browser's cookie, if it has the shape of one. */
@@ -52,23 +54,18 @@ export async function signedIn(
   const [known, secrets] = await Promise.all([shard.users.find(session.user), context.secrets()]);
   const user = await currentUser(context, known, session.codeMac);
   if (user === undefined) return undefined;
-  if (await isSomebodyElse(context, request, user)) return undefined;
-  return { session, user, formToken: await secrets.formToken(secret) };
+  const identified = await identify(context, request);
+  if (identified !== undefined && isSomebodyElse(identified, user)) return undefined;
+  return { session, user, formToken: await secrets.formToken(secret), identified };
 }
 
 /**
  * Where a proxy in front of the gateway identifies the person of each request, that identity
  * decides: another person's session in the same browser is not used.
  */
-async function isSomebodyElse(
-  context: AuthContext,
-  request: Request,
-  { issuer, subject }: User,
-): Promise<boolean> {
-  const found = await identify(context, request);
-  if (found === undefined) return false;
-  if (found.result.kind === "refused") return true;
-  const { identity } = found.result;
+function isSomebodyElse({ result }: Identified, { issuer, subject }: User): boolean {
+  if (result.kind === "refused") return true;
+  const { identity } = result;
   return identity.issuer !== issuer || identity.subject !== subject;
 }
 

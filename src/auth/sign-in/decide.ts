@@ -41,7 +41,7 @@ export async function decide(
   if (decision !== "approve" && decision !== "deny")
     return attemptExpired(context, "malformed", mark);
   const held = await HeldAttempt.of(context, request, form.get("handle"));
-  if (held === undefined) return attemptExpired(context, "other-browser", mark);
+  if (typeof held === "string") return attemptExpired(context, held, mark);
   const ending = await held.step("consent", ({ content, ...attempt }) => {
     // Every attempt at this stage has this content.
     if (content.kind !== "authorize") throw new TypeError("There is nothing to decide");
@@ -77,7 +77,9 @@ async function approve(
   // The page named the user who grants access, or required a sign-in: no other user is accepted.
   const person = there.person?.user.id === content.shownTo ? there.person : undefined;
   if (person === undefined || (approved.includes(ADMIN) && !isFresh(context, person))) {
-    return goToLogin(context, request, { ...attempt, content: { ...content, approved } });
+    const asked = { ...attempt, content: { ...content, approved } };
+    const { ending, ...settled } = await goToLogin(context, request, asked, there.person);
+    return { ...settled, ending: withCookies(ending, there.cookies) };
   }
   const whole = { content, scopes: approved, attempt: attempt.id };
   const ending = await issueApproved(context, whole, person);
@@ -112,9 +114,10 @@ export async function askSomebodyElse(
   form: URLSearchParams,
 ): Promise<SignInOutcome> {
   const held = await HeldAttempt.of(context, request, form.get("handle"));
-  const found = await held?.find();
   const mark = await attemptMark(request, form.get("handle"));
-  if (held === undefined || found === undefined) return attemptExpired(context, "used", mark);
+  if (typeof held === "string") return attemptExpired(context, held, mark);
+  const found = await held.find();
+  if (found === undefined) return attemptExpired(context, "used", mark);
   const { handle, stage, content } = found;
   if (stage !== "consent" || content.kind !== "authorize")
     return attemptExpired(context, "used", mark);

@@ -4,12 +4,14 @@
  * Only the handle of an attempt opens it: the form that a person sends contains the handle, and it is
  * the `state` towards a provider. The record is found by the hash of the handle and sealed with a key
  * derived from it. The browser also holds a cookie, so a handle that leaks to another browser is
- * worthless there.
+ * worthless there. The handle also says when the attempt began: long after the record and the cookie
+ * are gone, a page that was left open is told apart from one in another browser.
  */
 
 import { handleKeyring } from "../../lib/handle-keyring.ts";
 import { hashOf, randomSecret } from "../../lib/random.ts";
 import { type Keyring, seal, unseal } from "../../lib/seal.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { AuthContext } from "../context/context.ts";
 import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { Stage } from "../store/attempts.ts";
@@ -84,7 +86,7 @@ const MAX_COOKIES = 12;
 
 /** @returns a new random handle and its id. */
 export async function newHandle(): Promise<Pick<Attempt, "handle" | "id">> {
-  const handle = randomSecret();
+  const handle = `${randomSecret()}.${Date.now()}`;
   return { handle, id: await hashOf(handle) };
 }
 
@@ -96,20 +98,24 @@ export async function openAttempt(
 ): Promise<readonly string[]> {
   const secret = randomSecret();
   const [browser, seal] = await Promise.all([hashOf(secret), AttemptSeal.of(handle)]);
-  const seconds = limits.attemptMinutes * 60;
+  const ms = attemptMs(limits);
   await store.ephemeral(id).attempts.open({
     id,
     browser,
     stage,
     content: await seal.content(content),
-    expiresAt: content.startedAt + seconds * 1000,
+    expiresAt: content.startedAt + ms,
   });
   const own = [...readCookies(request).keys()].filter((name) => name.startsWith(COOKIE));
   const tooMany = own.slice(0, Math.max(0, own.length - MAX_COOKIES + 1));
-  return [cookie(cookieName(id), secret, seconds), ...tooMany.map(noCookie)];
+  return [cookie(cookieName(id), secret, ms / 1000), ...tooMany.map(noCookie)];
 }
 
-const HANDLE = /^[A-Za-z0-9_-]{43}$/;
+function attemptMs({ attemptMinutes }: Pick<Limits, "attemptMinutes">): number {
+  return attemptMinutes * 60_000;
+}
+
+const HANDLE = /^[A-Za-z0-9_-]{43}\.(\d{13})$/;
 
 interface Names {
   readonly handle: string;
@@ -146,18 +152,20 @@ export class HeldAttempt {
   }
 
   /**
-   * @returns `undefined` for a malformed handle or without the cookie: no object is asked about
-   *   those.
+   * @returns the reason why there is none, for a handle that is malformed or too old, or without the
+   *   cookie: no object is asked about those.
    */
   static async of(
-    { store }: AuthContext,
+    { store, limits }: AuthContext,
     request: Request,
     handle: string | null,
-  ): Promise<HeldAttempt | undefined> {
-    if (handle === null || !HANDLE.test(handle)) return undefined;
+  ): Promise<HeldAttempt | "other-browser" | "expired"> {
+    const [, startedAt] = HANDLE.exec(handle ?? "") ?? [];
+    if (handle === null || startedAt === undefined) return "other-browser";
+    if (Number(startedAt) + attemptMs(limits) <= Date.now()) return "expired";
     const id = await hashOf(handle);
     const secret = readCookies(request).get(cookieName(id));
-    if (secret === undefined) return undefined;
+    if (secret === undefined) return "other-browser";
     const names = { handle, id, browser: await hashOf(secret) };
     return new HeldAttempt(store, names, await AttemptSeal.of(handle));
   }
@@ -235,6 +243,7 @@ const PROBLEMS: Readonly<Record<AttemptRefusal, ProblemKind>> = {
   expired: "attempt-gone",
   used: "attempt-gone",
   "other-browser": "attempt-gone",
+  ended: "attempt-gone",
   "foreign-origin": "foreign-form",
   malformed: "no-form",
 };

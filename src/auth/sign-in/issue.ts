@@ -55,9 +55,10 @@ export async function issueApproved(
 export async function issueCode(
   context: AuthContext,
   { content, scopes, attempt }: Omit<Approved, "attempt"> & Partial<Pick<Approved, "attempt">>,
-  { user, codeMac }: SignedInPerson,
+  person: SignedInPerson,
 ): Promise<Ending> {
   const { client, request } = content;
+  const { user, codeMac } = person;
   const marks = { client: client.id, ...(attempt !== undefined && { attempt }) };
   // The library would send a code to any scheme that the client lists.
   if (!isUsed(request.redirectUri)) {
@@ -91,14 +92,30 @@ export async function issueCode(
     revokeExistingGrants: false,
   });
   const code = new URL(redirectTo).searchParams.get("code") ?? "";
-  const grant = subjectOf(code)?.grant;
-  context.trace({
-    kind: "code_issued",
-    user: user.id,
-    ...marks,
-    ...(grant !== undefined && { grant }),
-  });
+  const grant = subjectOf(code)?.grant ?? "";
+  if (!(await isStillSignedIn(context, person))) {
+    const shard = context.store.ofUser(user.id);
+    await Promise.all([shard.endGrant(user.id, grant), shard.approvals.forget(user.id, client.id)]);
+    const reference = context.trace({ kind: "attempt_refused", reason: "ended", ...marks });
+    return problem("attempt-gone", { reference, sentence: SIGNED_OUT });
+  }
+  context.trace({ kind: "code_issued", user: user.id, ...marks, grant });
   return redirect(redirectTo);
+}
+
+const SIGNED_OUT =
+  "You were signed out while the application was approved, so it was given no access.";
+
+/**
+ * Whatever ends a person's access ends their sessions and their grants in one turn of their object.
+ * So where the session lasts after a grant was written, the grant has not been missed, and will not
+ * be.
+ */
+async function isStillSignedIn(
+  { store }: Pick<AuthContext, "store">,
+  { user, session }: SignedInPerson,
+): Promise<boolean> {
+  return store.ofUser(user.id).sessions.has(user.id, session);
 }
 
 interface ErrorAnswer {

@@ -9,6 +9,7 @@ import { addressOf, type AuthContext } from "../context/context.ts";
 import { setupPath } from "../identity/owner-code.ts";
 import type { CodeProvider } from "../identity/provider.ts";
 import { ADMIN } from "../scopes.ts";
+import type { AttemptRefusal } from "../trace/trace.ts";
 import { admit, refuseSignIn, whoIsThere } from "./admit.ts";
 import {
   type Attempt,
@@ -33,7 +34,13 @@ import {
   openAttempt,
 } from "./held-attempt.ts";
 import { issueApproved } from "./issue.ts";
-import { callbackOf, choices, onlyProvider, redirectToProvider } from "./redirect-to-provider.ts";
+import {
+  callbackOf,
+  choices,
+  noWayToSignIn,
+  onlyProvider,
+  redirectToProvider,
+} from "./redirect-to-provider.ts";
 import { mayAsk } from "./sign-in-limits.ts";
 
 const HOME = "/account";
@@ -50,15 +57,24 @@ export async function enterSignIn(context: AuthContext, request: Request): Promi
   const there = await whoIsThere(context, request);
   if (there.kind === "problem") return there;
   const { person } = there;
-  if (person !== undefined && (!needsLogin || isFresh(context, person))) {
-    return withCookies(redirect(to), there.cookies);
-  }
+  const isEnough = person !== undefined && (!needsLogin || isFresh(context, person));
+  const outcome = isEnough
+    ? redirect(to)
+    : await demandSignIn(context, request, { needsLogin, to }, person);
+  return withCookies(outcome, there.cookies);
+}
+
+/** @param person the signed-in person, if there is one, whose sign-in is not enough. */
+async function demandSignIn(
+  context: AuthContext,
+  request: Request,
+  visit: Pick<VisitContent, "needsLogin" | "to">,
+  person: SignedInPerson | undefined,
+): Promise<SignInOutcome> {
   const wait = await mayAsk(context, request);
   if (wait !== undefined) return problem("limited", { retryAfterSeconds: wait });
-  if (choices(context).length === 0) {
-    return problem(person === undefined ? "no-statement" : "not-fresh");
-  }
-  return begin(context, request, { kind: "visit", startedAt: Date.now(), needsLogin, to });
+  const ending = noWayToSignIn(context, person);
+  return ending ?? begin(context, request, { kind: "visit", startedAt: Date.now(), ...visit });
 }
 
 /** Shows the page of an attempt that waits for a sign-in. */
@@ -69,7 +85,7 @@ async function resume(
 ): Promise<SignInOutcome> {
   const held = await HeldAttempt.of(context, request, handle);
   const mark = await attemptMark(request, handle);
-  if (held === undefined) return attemptExpired(context, "other-browser", mark);
+  if (typeof held === "string") return attemptExpired(context, held, mark);
   const attempt = await held.find();
   if (attempt?.stage !== "login") return attemptExpired(context, "used", mark);
   return askToSignIn(context, attempt);
@@ -81,7 +97,9 @@ async function begin(
   content: VisitContent,
 ): Promise<SignInOutcome> {
   const attempt: Attempt = { ...(await newHandle()), stage: "login", content };
-  const only = onlyProvider(context);
+  // A form leads here that takes a new sign-in. Its page has `form-action 'self'`, which browsers apply to each redirect
+  // that follows (CSP3 section 6.4.1.1): they would block the way to another origin, and say nothing.
+  const only = content.needsLogin ? undefined : onlyProvider(context);
   if (only === undefined) {
     const cookies = await openAttempt(context, request, attempt);
     return withCookies(await askToSignIn(context, attempt), cookies);
@@ -132,7 +150,7 @@ export async function logIn(
 ): Promise<SignInOutcome> {
   const held = await HeldAttempt.of(context, request, form.get("handle"));
   const mark = await attemptMark(request, form.get("handle"));
-  if (held === undefined) return attemptExpired(context, "other-browser", mark);
+  if (typeof held === "string") return attemptExpired(context, held, mark);
   const name = form.get("provider");
   const code = form.get("code");
   const provider = choices(context).find((each) =>
@@ -195,9 +213,10 @@ export async function handleCallback(
 ): Promise<Ending> {
   const { pathname, search, searchParams } = new URL(request.url);
   const [state = null, ...others] = searchParams.getAll("state");
-  const held = others.length === 0 ? await HeldAttempt.of(context, request, state) : undefined;
-  const mark = await attemptMark(request, others.length === 0 ? state : null);
-  if (held === undefined) return refuseCallback(context, "other-browser", mark);
+  const handle = others.length === 0 ? state : null;
+  const held = await HeldAttempt.of(context, request, handle);
+  const mark = await attemptMark(request, handle);
+  if (typeof held === "string") return refuseCallback(context, held, mark);
   const waiting = await held.find();
   const provider = context.providers.get(name);
   if (waiting?.stage !== "login") return refuseCallback(context, "used", mark);
@@ -221,7 +240,7 @@ export async function handleCallback(
 
 function refuseCallback(
   { trace }: Pick<AuthContext, "trace">,
-  reason: "other-browser" | "used" | "malformed",
+  reason: AttemptRefusal,
   mark: { readonly attempt?: string },
 ): Ending {
   return problem("bad-return", { reference: trace({ kind: "attempt_refused", reason, ...mark }) });

@@ -4,7 +4,16 @@ import type { AuthContext } from "../context/context.ts";
 import type { IdentityProvider, RedirectProvider } from "../identity/provider.ts";
 import { ADMIN } from "../scopes.ts";
 import { refuseSignIn } from "./admit.ts";
-import { type Attempt, type Content, marksOf, problem, redirect, type Settled } from "./attempt.ts";
+import {
+  type Attempt,
+  type Content,
+  marksOf,
+  type Problem,
+  problem,
+  redirect,
+  type Settled,
+  type SignedInPerson,
+} from "./attempt.ts";
 
 /**
  * @returns the providers that a person can choose; the others identify the person of every request.
@@ -24,17 +33,32 @@ export function onlyProvider(context: AuthContext): RedirectProvider | undefined
   return others.length === 0 && only?.kind === "redirect" ? only : undefined;
 }
 
+/**
+ * @param person the signed-in person, if there is one, whose sign-in is not enough.
+ * @returns the problem where only a proxy identifies people: the gateway can send nobody to it.
+ */
+export function noWayToSignIn(
+  context: Pick<AuthContext, "providers">,
+  person: SignedInPerson | undefined,
+): Problem | undefined {
+  if (choices(context).length > 0) return undefined;
+  return problem(person === undefined ? "no-statement" : "not-fresh");
+}
+
 /** @returns the path of the page with the providers, or the field for the owner's code. */
 function loginPath(handle: string): string {
   return `/login?${new URLSearchParams({ attempt: handle }).toString()}`;
 }
 
+/** @param person the signed-in person, if there is one, whose sign-in is not enough. */
 export async function goToLogin(
   context: AuthContext,
   request: Request,
   attempt: Pick<Attempt, "handle" | "id" | "content">,
+  person: SignedInPerson | undefined,
 ): Promise<Settled> {
-  if (choices(context).length === 0) return { ending: problem("no-statement") };
+  const ending = noWayToSignIn(context, person);
+  if (ending !== undefined) return { ending };
   const only = onlyProvider(context);
   if (only !== undefined) return redirectToProvider(context, request, attempt, only);
   const next = { stage: "login", content: attempt.content } as const;

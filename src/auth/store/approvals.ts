@@ -18,6 +18,9 @@ export interface Approval {
   readonly approvedAt: number;
 }
 
+/** Of each user: those of programs on their machine, which spare no question, go before the others. */
+const KEPT = 300;
+
 type Row = {
   [K in keyof Approval]: Approval[K] extends number ? number : string;
 };
@@ -52,6 +55,13 @@ export class Approvals extends Records {
          (user, client, redirect, resource, scopes, digest, name, at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       [user, client, redirectUri, resource, scopes.join(" "), digest, name, approvedAt],
+    );
+    // A program may register anew each time, and nobody forgets what they cannot see.
+    this.run(
+      `DELETE FROM approvals_1 WHERE user = ? AND (client, redirect, resource) NOT IN (
+         SELECT client, redirect, resource FROM approvals_1 WHERE user = ?
+         ORDER BY redirect LIKE 'https:%' DESC, at DESC LIMIT ?)`,
+      [user, user, KEPT],
     );
   }
 

@@ -41,6 +41,11 @@ const MAX_AGENT_CHARS = 200;
 /** The use of a session is recorded at most this often. */
 const SEEN_MS = 60_000;
 
+/** @returns the id of the session that a secret opens. */
+export function sessionId(secret: string): Promise<string> {
+  return hashOf(secret);
+}
+
 export class BrowserSessions extends Records {
   static override readonly SCHEMA = [
     `CREATE TABLE IF NOT EXISTS browser_1 (
@@ -63,7 +68,7 @@ export class BrowserSessions extends Records {
    */
   async open(user: string, { agent, ...session }: NewBrowserSession): Promise<string> {
     const secret = drawFor(shardName("u", user), "u", randomSecret);
-    const id = await hashOf(secret);
+    const id = await sessionId(secret);
     const now = this.now();
     const expiresAt = now + this.#lifetimes.absoluteMs;
     const kept: Kept = { ...session, createdAt: now, seenAt: now, expiresAt };
@@ -74,7 +79,7 @@ export class BrowserSessions extends Records {
 
   /** @returns the session of a cookie while it lasts; the look-up counts as use. */
   async find(secret: string): Promise<BrowserSession | undefined> {
-    const found = this.#read(await hashOf(secret));
+    const found = this.#read(await sessionId(secret));
     if (found === undefined) return undefined;
     const now = this.now();
     if (!this.#lasts(found)) {
@@ -89,7 +94,7 @@ export class BrowserSessions extends Records {
 
   /** Ends the session of a cookie. */
   async end(secret: string): Promise<void> {
-    this.run("DELETE FROM browser_1 WHERE id = ?", [await hashOf(secret)]);
+    this.run("DELETE FROM browser_1 WHERE id = ?", [await sessionId(secret)]);
   }
 
   /** @returns whether the session existed and was the user's. */
@@ -100,6 +105,12 @@ export class BrowserSessions extends Records {
 
   endAll(user: string): void {
     this.run("DELETE FROM browser_1 WHERE user = ?", [user]);
+  }
+
+  /** @returns whether the session is the user's, and lasts. */
+  has(user: string, id: string): boolean {
+    const found = this.#read(id);
+    return found !== undefined && found.user === user && this.#lasts(found);
   }
 
   list(user: string): readonly BrowserSession[] {

@@ -50,7 +50,14 @@ export type AskRefusal =
   | "limited";
 
 /** The reasons for which an attempt that had begun could not continue. */
-export type AttemptRefusal = "expired" | "used" | "other-browser" | "foreign-origin" | "malformed";
+export type AttemptRefusal =
+  | "expired"
+  | "used"
+  | "other-browser"
+  /** The session of the person who approved has ended meanwhile. */
+  | "ended"
+  | "foreign-origin"
+  | "malformed";
 
 /**
  * The reasons for which a token request was refused, more exact than the error code: the gateway
@@ -69,7 +76,12 @@ export type TokenReason =
   | "redirect"
   | "provider-ended"
   | "user-gone"
-  | "too-old";
+  | "too-old"
+  // With these, the request may be sent again. `document`: that of the client may not be asked for now.
+  | "limited"
+  | "document"
+  | "provider-unreachable"
+  | "internal-error";
 
 export type LoginStep =
   /** A client requested a metadata document. */
@@ -138,7 +150,7 @@ export type LoginStep =
         | "client_credentials"
         | "revocation"
         | "other";
-      /** An error code of RFC 6749 section 5.2, or `limited`. */
+      /** An error code of RFC 6749 section 5.2, or `temporarily_unavailable`. */
       readonly error: string;
       /** The exact reason, if it is known. */
       readonly reason?: TokenReason;

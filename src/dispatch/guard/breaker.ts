@@ -1,8 +1,8 @@
 /**
  * A circuit breaker for one server: after a number of consecutive requests without a sign of life,
  * requests are refused at once for a while; then one probe passes. Failures that may be the request's
- * own fault open the breaker only when two principals have them, so no principal can have a server
- * paused for others. The price: a single principal waits for each timeout.
+ * own fault open the breaker only when two people have them, so nobody can have a server
+ * paused for others, with however many applications. The price: a single person waits for each timeout.
  */
 
 /** The longest pause, unless the first one is longer. */
@@ -26,9 +26,9 @@ export class Breaker {
   readonly #firstPauseMs: number;
   readonly #now: () => number;
   #failures = 0;
-  /** The first principal whose request has failed in a way that may be its own fault. */
+  /** The first person whose request has failed in a way that may be its own fault. */
   #suspect: string | undefined;
-  /** True when the failures cannot all be the fault of one principal's requests. */
+  /** True when the failures cannot all be the fault of one person's requests. */
   #isProven = false;
   #pauseMs: number;
   /** `undefined` when all requests pass. */
@@ -67,7 +67,7 @@ export class Breaker {
   /**
    * The server gave no sign of life.
    *
-   * @param suspect the principal of the request, when the request itself may be to blame.
+   * @param suspect the person of the request, when the request itself may be to blame.
    */
   failed(pass: Pass, suspect?: string): BreakerTransition {
     if (this.#pausedUntil === undefined) {
@@ -82,7 +82,7 @@ export class Breaker {
     if (pass !== this.#probe) return undefined;
     this.#believe(suspect);
     if (!this.#isProven) {
-      // It proves no more than a cancelled probe; a probe of another principal will.
+      // It proves no more than a cancelled probe; a probe of another person will.
       this.abandoned(pass);
       return undefined;
     }

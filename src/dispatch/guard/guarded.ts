@@ -9,6 +9,7 @@ import type { CallSpan } from "../../protocol/call-span.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { ownData, ownError } from "../../protocol/own-error.ts";
+import { personIn } from "../../lib/principal.ts";
 import { serverKey } from "../../upstream/server-key.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-error.ts";
 import type { Trouble } from "../../catalog/catalog.ts";
@@ -114,7 +115,8 @@ function reportToBreaker(
   const isUnreachable = reason === "unreachable" && status !== INTERNAL_SERVER_ERROR;
   if (!isUnreachable && reason !== "timeout") return breaker.answered();
   const isConnected = reason === "timeout" || status !== undefined;
-  return isConnected ? breaker.failed(pass, principal) : breaker.failed(pass);
+  // A person has as many applications as they like.
+  return isConnected ? breaker.failed(pass, personIn(principal)) : breaker.failed(pass);
 }
 
 const OFFLINE = "offline" satisfies UpstreamFailure;

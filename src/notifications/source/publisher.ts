@@ -189,8 +189,8 @@ export class Publisher {
 
 /**
  * Numbers the news of a server. The numbers grow over all lives of the watch manager's Durable Object,
- * and one row is written in each life that has news. A receiver may remember the last number for
- * longer than that row is kept: so lives are numbered by the clock in seconds, and never restart at one.
+ * and one row is written in each life that has news. A receiver may remember the last number of an object that
+ * has deleted even that row: so lives are numbered by the clock in seconds, and never restart at one.
  */
 export class NewsNumbers {
   readonly #sql: Sql;
@@ -206,24 +206,43 @@ export class NewsNumbers {
 
   next(): number {
     if (this.#life === undefined || this.#count === PER_LIFE - 1) {
-      this.#life = this.#begin();
+      this.#life = beginLife(this.#sql, Math.floor(this.#now() / 1000));
       this.#count = 0;
     }
     this.#count += 1;
     return this.#life * PER_LIFE + this.#count;
   }
+}
 
-  #begin(): number {
-    this.#sql.exec(
-      "CREATE TABLE IF NOT EXISTS news_lives_1 (id INTEGER PRIMARY KEY, life INTEGER)",
-    );
-    const rows = this.#sql.exec<{ life: number }>(
-      `INSERT INTO news_lives_1 (id, life) VALUES (0, ?)
-       ON CONFLICT (id) DO UPDATE SET life = max(life + 1, excluded.life) RETURNING life`,
-      Math.floor(this.#now() / 1000),
-    );
-    let life = 0;
-    for (const row of rows) life = row.life;
-    return life;
-  }
+/**
+ * Deletes all that an object has stored, but for the number of its last life. Whoever has received news of a server
+ * ignores what has a lower number; and the server may be back within the same second, or the clock be set back.
+ *
+ * @param deleteAll begins at once: what is written after its call stays.
+ */
+export function deleteAllButNumbers(sql: Sql, deleteAll: () => Promise<void>): Promise<void> {
+  createLives(sql);
+  const lives = [...sql.exec<{ life: number }>(`SELECT life FROM ${LIVES}`)];
+  const deleted = deleteAll();
+  for (const { life } of lives) beginLife(sql, life);
+  return deleted;
+}
+
+const LIVES = "news_lives_1";
+
+function createLives(sql: Sql): void {
+  sql.exec(`CREATE TABLE IF NOT EXISTS ${LIVES} (id INTEGER PRIMARY KEY, life INTEGER)`);
+}
+
+/** @returns the number of the next life, which is at least `least`. */
+function beginLife(sql: Sql, least: number): number {
+  createLives(sql);
+  const rows = sql.exec<{ life: number }>(
+    `INSERT INTO ${LIVES} (id, life) VALUES (0, ?)
+     ON CONFLICT (id) DO UPDATE SET life = max(life + 1, excluded.life) RETURNING life`,
+    least,
+  );
+  let life = 0;
+  for (const row of rows) life = row.life;
+  return life;
 }

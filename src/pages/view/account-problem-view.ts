@@ -6,6 +6,7 @@ import { type AccountPage, accountPage } from "./connect-account-view.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import { exactText, factList, foreign, secretValue, stop } from "./parts.ts";
+import { adminServerPath } from "./paths.ts";
 
 export interface AccountProblemView extends AccountPage {
   readonly title: string;
@@ -52,7 +53,7 @@ export function accountProblemView(model: AccountProblemView): View {
           ${factList(accountFacts(account, model.now))}`,
       )
     }
-    ${operator !== undefined && operatorStop(operator)}
+    ${operator !== undefined && operatorStop(operator, server.slug)}
     ${
       again !== undefined &&
       html`<p class="stop last">
@@ -63,11 +64,14 @@ export function accountProblemView(model: AccountProblemView): View {
   return accountPage(model, title, body);
 }
 
-function operatorStop({ sentence, table, redirectUri }: OperatorHint): Html {
+function operatorStop({ sentence, table, redirectUri }: OperatorHint, slug: string): Html {
   return stop(
     "For whoever runs this gateway",
     html`<p>${withCode(sentence)}</p>
-      <p class="small">The settings are in ${exactText(table)}. The redirect URI is:</p>
+      <p class="small">
+        The settings are in ${exactText(table)}. A server that was added is not there: it is changed
+        on <a href="${adminServerPath(slug)}">its page</a>. The redirect URI is:
+      </p>
       ${secretValue("Redirect URI", redirectUri)}`,
   );
 }

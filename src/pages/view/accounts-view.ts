@@ -92,6 +92,8 @@ export interface AccountServerRow {
   /** The account that all share. */
   readonly shared: ShownAccount | undefined;
   readonly people: readonly PersonAccount[];
+  /** How many people more may have one. */
+  readonly notAsked: number;
 }
 
 interface PersonAccount {
@@ -136,7 +138,7 @@ export function sealSection({ csrf }: PageContext): Html {
 }
 
 function accountServer(row: AccountServerRow, page: PageContext): Html {
-  const { slug, label, host, kind, redirectUri, shared, people } = row;
+  const { slug, label, host, kind, redirectUri, shared } = row;
   const isShared = kind === "oauth-shared";
   const hasOne = isShared || kind === "client-credentials";
   return entry({
@@ -146,7 +148,7 @@ function accountServer(row: AccountServerRow, page: PageContext): Html {
       ["Knows callers", KNOWN_BY[kind]],
       ...(redirectUri === undefined ? [] : [["Redirect URI", exactText(redirectUri)] as const]),
       ...(shared === undefined ? [] : accountFacts(shared, page.now)),
-      ...(hasOne ? [] : [["Connected by", peopleList(people)] as const]),
+      ...(hasOne ? [] : [["Connected by", peopleList(row)] as const]),
     ],
     action: isShared
       ? html`${connectLink(slug, label, shared)}
@@ -155,10 +157,13 @@ function accountServer(row: AccountServerRow, page: PageContext): Html {
   });
 }
 
-function peopleList(people: readonly PersonAccount[]): Html | string {
-  if (people.length === 0) return "nobody yet";
+function peopleList({ people, notAsked }: AccountServerRow): Html | string {
+  if (people.length === 0 && notAsked === 0) return "nobody yet";
   return html`${people.map(
     ({ label, account }, n) =>
       html`${n > 0 && ", "}<span>${foreign(label, "somebody")} ${accountBadge(account)}</span>`,
-  )}`;
+  )}${
+    notAsked > 0 &&
+    html` <span class="small">Not asked: ${notAsked} more people, who may have one.</span>`
+  }`;
 }

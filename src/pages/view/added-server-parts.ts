@@ -13,12 +13,19 @@ export function addressNote(allowsLoopback: boolean): string {
 
 const MAX_SENTENCE = 600;
 
-/** What is wrong with what was entered. */
-export function mistakesNote(mistakes: readonly string[]): Html {
-  if (mistakes.length === 0) return html``;
+const SECRETS_GONE = "What you entered as secrets is not shown again: enter it once more.";
+
+/**
+ * What is wrong with what was entered.
+ *
+ * @param hasSecrets some of it was secret. Its field is empty again, which would mean: as it was before.
+ */
+export function mistakesNote(mistakes: readonly string[], hasSecrets = false): Html {
+  const sentences = hasSecrets ? [...mistakes, SECRETS_GONE] : mistakes;
+  if (sentences.length === 0) return html``;
   return html`<div class="note warn" role="alert">
     <ul>
-      ${mistakes.map((each) => html`<li>${foreign(each, "", MAX_SENTENCE)}</li>`)}
+      ${sentences.map((each) => html`<li>${foreign(each, "", MAX_SENTENCE)}</li>`)}
     </ul>
   </div>`;
 }

@@ -1,7 +1,7 @@
 /** The part of a server's page that only a server has that an operator has added. */
 
 import type { AddedServer, ProbeReport, Revised } from "../../observability/added-servers.ts";
-import { addressText, STATE_BADGES } from "./admin-servers-view.ts";
+import { addressText, OVERRIDDEN, stateBadge } from "./admin-servers-view.ts";
 import { type Html, html } from "./html.ts";
 import {
   actionButton,
@@ -11,6 +11,7 @@ import {
   type Fact,
   factList,
   foreign,
+  type HiddenFields,
   part,
 } from "./parts.ts";
 import { addedServerPath } from "./paths.ts";
@@ -20,6 +21,8 @@ export interface AddedServerPart {
   readonly now: number;
   readonly csrf: string;
   readonly added: Revised<AddedServer>;
+  /** An entry of `MCP_SERVERS` has its slug, and wins. */
+  readonly isOverridden: boolean;
   /** Who changed it last, by name. */
   readonly changedBy: string;
   /** People sign in here, so they can have accounts at it. */
@@ -34,53 +37,59 @@ const PROVENANCES = {
 const MAX_MESSAGE = 600;
 
 export function addedServerPart(model: AddedServerPart): Html {
-  const { added, csrf, now, hasSignIn } = model;
+  const { added, csrf, now, hasSignIn, isOverridden } = model;
   const { slug, state, revision, probe, entry } = added;
   const fields = { csrf, revision: String(revision) };
-  const action = addedServerPath(slug, "state");
+  const isShown = !isOverridden && state !== "live" && probe !== undefined;
   return html`${part(
     "Added here",
-    undefined,
-    html`${factList(factsOf(model))}
-      <div class="action">
-        ${
-          state === "live"
-            ? actionButton({
-                ...{ action, label: "Pause", about: slug },
-                fields: { ...fields, to: "paused" },
-              })
-            : actionButton({
-                ...{ action, label: state === "draft" ? "Serve it" : "Resume", about: slug },
-                ...{ fields: { ...fields, to: "live" }, look: "primary" },
-              })
-        }
-        ${
-          state !== "live" &&
-          actionButton({
-            ...{ action: addedServerPath(slug, "probe"), label: "Look at it", about: slug, fields },
-          })
-        }
-        <a class="button" href="${addedServerPath(slug, "edit")}"
-          >Change<span class="unseen"> ${foreign(slug, "?")}</span></a
-        >
-      </div>
-      ${confirmed(
-        "sure",
-        "Remove",
-        "It is not served any more, and its secrets are deleted. Accounts that people have connected at it stay with them.",
-        { action: addedServerPath(slug, "remove"), label: "Remove it", about: slug, fields },
-      )}`,
+    isOverridden ? OVERRIDDEN : undefined,
+    html`${factList(factsOf(model))} ${!isOverridden && actions(added, fields)}
+    ${confirmed("sure", "Remove", isOverridden ? REMOVED_OVERRIDDEN : REMOVED, {
+      action: addedServerPath(slug, "remove"),
+      ...{ label: "Remove it", about: slug, fields },
+    })}`,
   )}
-  ${state !== "live" && probe !== undefined && probePart(probe, { now, hasSignIn, auth: entry["auth"] })}`;
+  ${isShown && probePart(probe, { now, hasSignIn, auth: entry["auth"] })}`;
 }
 
-function factsOf({ added, changedBy, now }: AddedServerPart): Fact[] {
+const REMOVED =
+  "It is not served any more, and its secrets are deleted. Accounts that people have connected at it stay with them.";
+const REMOVED_OVERRIDDEN =
+  "Its secrets are deleted. The server of MCP_SERVERS goes on, with its own.";
+
+function actions({ slug, state }: AddedServer, fields: HiddenFields): Html {
+  const action = addedServerPath(slug, "state");
+  return html`<div class="action">
+    ${
+      state === "live"
+        ? actionButton({
+            ...{ action, label: "Pause", about: slug },
+            fields: { ...fields, to: "paused" },
+          })
+        : actionButton({
+            ...{ action, label: state === "draft" ? "Serve it" : "Resume", about: slug },
+            ...{ fields: { ...fields, to: "live" }, look: "primary" },
+          })
+    }
+    ${
+      state !== "live" &&
+      actionButton({
+        ...{ action: addedServerPath(slug, "probe"), label: "Look at it", about: slug, fields },
+      })
+    }
+    <a class="button" href="${addedServerPath(slug, "edit")}"
+      >Change<span class="unseen"> ${foreign(slug, "?")}</span></a
+    >
+  </div>`;
+}
+
+function factsOf({ added, isOverridden, changedBy, now }: AddedServerPart): Fact[] {
   const { state, entry, secretNames, provenance, changedAt } = added;
-  const [word, look] = STATE_BADGES[state];
   const { name, version } = provenance;
   const from = [name, version].filter((each) => each !== undefined).join(" ");
   return [
-    ["State", badge(word, look)],
+    ["State", stateBadge(state, isOverridden)],
     ["Address", addressText(entry["url"])],
     ["Secrets", secretNames.length === 0 ? "none" : exactText(secretNames.join(", "))],
     [

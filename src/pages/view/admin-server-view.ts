@@ -38,6 +38,8 @@ export interface AdminServerView extends PageContext {
   readonly slug: string;
   /** The operator's name for one that is not served. */
   readonly label?: string | undefined;
+  /** An entry of `MCP_SERVERS` has the slug. */
+  readonly isConfigured: boolean;
   /** The part of one that an operator has added. */
   readonly added?: Html | undefined;
   /** Absent for an entry of the configuration that is not served. */
@@ -87,12 +89,12 @@ export function adminServerView(model: AdminServerView): View {
       notices.length > 0 &&
       part(
         "Configuration",
-        model.added === undefined ? MENDED_THERE : "What is wrong with it is mended here, below.",
+        model.isConfigured ? MENDED_THERE : "What is wrong with it is mended here, below.",
         entryNotices(notices),
       )
     }
     ${server && served(server, model)} ${model.added}
-    ${((server !== undefined && model.added === undefined) || model.toggle.isOff) && toggle(model)}
+    ${((server !== undefined && model.isConfigured) || model.toggle.isOff) && toggle(model)}
     ${tools(model)}
   `;
   return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };

@@ -3,7 +3,7 @@
 import type { AddedServer, AddedState } from "../../observability/added-servers.ts";
 import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
 import { addressNote } from "./added-server-parts.ts";
-import { entryNotices } from "./entry-notices.ts";
+import { entryNotices, noticesOfEntries } from "./entry-notices.ts";
 import { healthBadge } from "./health-parts.ts";
 import { type Html, html } from "./html.ts";
 import type { Nav, View } from "./layout.ts";
@@ -26,26 +26,43 @@ export interface AdminServersView extends PageContext {
   /** Of the servers that are served, in the operator's order. */
   readonly health: readonly ServerHealth[];
   readonly added: readonly AddedServer[];
+  /** The slugs of those that an entry of `MCP_SERVERS` overrides. */
+  readonly overridden: readonly string[];
   /** The gateway runs on this machine. */
   readonly allowsLoopback: boolean;
   readonly notices: readonly EntryNotice[];
   /** Why what was pasted could not be read. */
   readonly mistake: string | undefined;
   readonly notice: string | undefined;
+  /** The way to a new sign-in, for whoever needs one to add a server. */
+  readonly signIn: string | undefined;
 }
 
-export const STATE_BADGES: Readonly<Record<AddedState, readonly [label: string, look: BadgeLook]>> =
-  {
-    draft: ["Draft", "warn"],
-    live: ["Served", "good"],
-    paused: ["Paused", ""],
-  };
+const STATE_BADGES: Readonly<Record<AddedState, readonly [label: string, look: BadgeLook]>> = {
+  draft: ["Draft", "warn"],
+  live: ["Served", "good"],
+  paused: ["Paused", ""],
+};
+
+export function stateBadge(state: AddedState, isOverridden: boolean): Html {
+  if (isOverridden) return badge("Not used", "warn");
+  const [word, look] = STATE_BADGES[state];
+  return badge(word, look);
+}
+
+/** Whatever the state of such a server is, nobody is served by it. */
+export const OVERRIDDEN =
+  "MCP_SERVERS has this slug, too, and its entry wins: nobody is served by the server that was added here. Remove this one, or take the entry out of MCP_SERVERS and deploy.";
 
 export function adminServersView(model: AdminServersView): View {
-  const { added, health, notices, nav } = model;
+  const { added, overridden, health, notices, nav } = model;
   const slugs = new Set(added.map(({ slug }) => slug));
-  const configured = health.filter(({ slug }) => !slugs.has(slug));
-  const others = notices.filter(({ slug }) => slug === undefined || !slugs.has(slug));
+  const isConfigured = (slug: string): boolean => !slugs.has(slug) || overridden.includes(slug);
+  const configured = health.filter(({ slug }) => isConfigured(slug));
+  const served = new Set(health.map(({ slug }) => slug));
+  const others = noticesOfEntries(notices, served).filter(
+    ({ slug }) => slug === undefined || isConfigured(slug),
+  );
   const body = html`
     <p class="small back"><a href="${PATHS.admin}">Admin</a></p>
     <h1>Servers</h1>
@@ -77,7 +94,14 @@ export function adminServersView(model: AdminServersView): View {
   return { title: "Servers", body, width: "wide", kind: "site", nav };
 }
 
-function pasteForm({ csrf, mistake, allowsLoopback }: AdminServersView): Html {
+function pasteForm({ csrf, mistake, allowsLoopback, signIn }: AdminServersView): Html {
+  if (signIn !== undefined) {
+    return part(
+      "Add a server",
+      "This takes a sign-in of the last minutes.",
+      html`<p><a class="button" href="${signIn}">Sign in again</a></p>`,
+    );
+  }
   return part(
     "Add a server",
     "Paste its address, the servers of a client’s settings (mcpServers), or a server.json of the registry. You see what would be added before anything is kept or sent.",
@@ -104,14 +128,15 @@ function pasteForm({ csrf, mistake, allowsLoopback }: AdminServersView): Html {
 
 function addedEntry(
   { slug, label, state, changedAt, probe }: AddedServer,
-  { now, health, notices }: AdminServersView,
+  { now, health, notices, overridden }: AdminServersView,
 ): Html {
-  const [word, look] = STATE_BADGES[state];
-  const known = health.find((each) => each.slug === slug);
-  const wrong = state === "live" && notices.find((each) => each.slug === slug);
+  const isOverridden = overridden.includes(slug);
+  const known = isOverridden ? undefined : health.find((each) => each.slug === slug);
+  const wrong = state === "live" ? notices.find((each) => each.slug === slug)?.sentences : [];
+  const sentences = isOverridden ? [OVERRIDDEN] : (wrong ?? []);
   return html`<li class="entry">
-    <h3>${link(slug, label)} ${badge(word, look)} ${known && healthBadge(known)}</h3>
-    ${wrong && wrong.sentences.map((sentence) => html`<p>${foreign(sentence, "", 600)}</p>`)}
+    <h3>${link(slug, label)} ${stateBadge(state, isOverridden)} ${known && healthBadge(known)}</h3>
+    ${sentences.map((sentence) => html`<p>${foreign(sentence, "", 600)}</p>`)}
     <p class="small">
       Changed
       ${when(changedAt, now)}${probe === undefined && state === "draft" && " · not looked at yet"}

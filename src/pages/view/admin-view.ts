@@ -5,6 +5,7 @@ import type { AttentionItem } from "../operator/attention-item.ts";
 import { type AccountServerRow, accountServersSection, sealSection } from "./accounts-view.ts";
 import { type Credentials, type ServiceRow, servicesSection } from "./credentials-view.ts";
 import { attentionSection } from "./attention-view.ts";
+import { type ListPlace, pager, searchForm } from "./catalog-parts.ts";
 import { entryNotices } from "./entry-notices.ts";
 import {
   conflictEntry,
@@ -60,11 +61,20 @@ export interface AdminView extends PageContext {
 }
 
 interface AdminPeople {
-  readonly users: readonly AdminUser[];
+  readonly users: UserList;
   readonly clients: readonly AdminClient[];
   /** The client id after which the list continues, if it does. */
   readonly moreClients: string | undefined;
   readonly services: Credentials<ServiceRow>;
+}
+
+/** Those who signed in last come first. */
+interface UserList extends ListPlace {
+  readonly rows: readonly AdminUser[];
+  /** How many fit the search. */
+  readonly found: number;
+  /** How many there are. */
+  readonly count: number;
 }
 
 export interface AdminUser {
@@ -78,7 +88,7 @@ export interface AdminUser {
   /** The reader, for whom the page has no button to disable themselves. */
   readonly isYou: boolean;
   readonly createdAt: number;
-  readonly seenAt: number;
+  readonly signedInAt: number;
 }
 
 export interface AdminClient {
@@ -129,10 +139,7 @@ function people(known: AdminPeople, page: PageContext): Html {
   return html`${part(
     "People",
     "Disabling a person signs them out everywhere and ends all their connections and accounts.",
-    listOf(
-      known.users.map((each) => user(each, page)),
-      "Nobody has signed in yet.",
-    ),
+    html`<div id="people">${userList(known.users, page)}</div>`,
   )}
   ${part(
     "Applications",
@@ -144,6 +151,22 @@ function people(known: AdminPeople, page: PageContext): Html {
     ${known.moreClients !== undefined && moreClients(known.moreClients)}`,
   )}
   ${servicesSection(known.services, page)}`;
+}
+
+const PEOPLE = "#people";
+
+function userList(users: UserList, page: PageContext): Html {
+  const { query, rows, pages, found, count } = users;
+  const isSearched = query !== "";
+  const people = count === 1 ? "1 person has" : `${count} people have`;
+  const sentence = `${isSearched ? `${found} of ` : ""}${people} signed in. Those who did so last come first.`;
+  return html`${count > 0 && html`<p>${sentence}</p>`}
+  ${(isSearched || pages > 1) && searchForm(`${PATHS.admin}${PEOPLE}`, query, "Search people")}
+  ${listOf(
+    rows.map((each) => user(each, page)),
+    isSearched ? "Nobody has that in their name, address or id." : "Nobody has signed in yet.",
+  )}
+  ${pager(PATHS.admin, users, PEOPLE)}`;
 }
 
 /** With fifty servers, the first words name what a reader looks for. */
@@ -212,8 +235,8 @@ function user(each: AdminUser, { now, csrf }: PageContext): Html {
     ${!isLetIn && badge("Not let in any more", "warn")}`,
     facts: [
       ["Signs in with", each.provider],
-      ["First seen", when(each.createdAt, now)],
-      ["Last seen", when(each.seenAt, now)],
+      ["First signed in", when(each.createdAt, now)],
+      ["Last signed in", when(each.signedInAt, now)],
       ["User id", exactText(id)],
     ],
     action: isYou ? undefined : change,

@@ -15,25 +15,33 @@ export interface CandidatesView {
   readonly items: readonly (Candidate | Left)[];
   /** What was typed, when something of it was wrong; by the place among the candidates. */
   readonly filled: readonly FilledIn[] | undefined;
+  /** What is wrong with the form as a whole. */
+  readonly mistake: string | undefined;
   /** The paste, sealed. */
   readonly sealed: string;
 }
 
 const MAX_SENTENCE = 600;
 
-export function candidatesView({ nav, csrf, items, filled, sealed }: CandidatesView): View {
+export function candidatesView(model: CandidatesView): View {
+  const { nav, csrf, items, filled, mistake, sealed } = model;
   const candidates = items.filter((item) => item.kind === "candidate");
+  const isAlone = candidates.length === 1;
   const left = items.filter((item) => item.kind === "left");
   const body = html`
     <p class="small back"><a href="${PATHS.adminServers}">Servers</a></p>
     <h1>What would be added</h1>
+    ${mistakesNote(
+      mistake === undefined ? [] : [mistake],
+      filled?.some(({ hasSecrets }) => hasSecrets),
+    )}
     ${
       candidates.length > 0 &&
       html`<form method="post" action="${PATHS.addServers}" class="stack" autocomplete="off">
         ${hidden({ csrf, pasted: sealed })}
-        ${candidates.map((each, n) => candidatePart(each, n, filled?.[n]))}
+        ${candidates.map((each, n) => candidatePart(each, { n, isAlone }, filled?.[n]))}
         <section class="stop last">
-          <button class="primary">Keep as ${candidates.length === 1 ? "a draft" : "drafts"}</button>
+          <button class="primary">Keep as ${isAlone ? "a draft" : "drafts"}</button>
           <p class="small">
             A draft serves nobody. One that is added alone is looked at once, with what you have
             entered.
@@ -63,7 +71,15 @@ export function candidatesView({ nav, csrf, items, filled, sealed }: CandidatesV
   return { title, body, width: "wide", kind: "site", nav, style: SERVER_FORM_STYLE };
 }
 
-function candidatePart(candidate: Candidate, n: number, filled: FilledIn | undefined): Html {
+interface Place {
+  /** Among the candidates. */
+  readonly n: number;
+  /** A browser that demands a value knows nothing of the box: it would demand those of servers that nobody wants. */
+  readonly isAlone: boolean;
+}
+
+function candidatePart(candidate: Candidate, place: Place, filled: FilledIn | undefined): Html {
+  const { n, isAlone } = place;
   const { slug, label, entry, fields } = candidate;
   const mistakes = filled?.mistakes ?? [];
   const isChosen = filled?.isChosen ?? true;
@@ -91,24 +107,30 @@ function candidatePart(candidate: Candidate, n: number, filled: FilledIn | undef
           name="slug-${n}"
           value="${filled?.entry.slug ?? slug}"
           maxlength="24"
-          required
+          ${isAlone && html`required`}
           autocomplete="off"
           spellcheck="false"
           aria-describedby="slug-${n}-hint"
         />
       </div>
-      ${fields.map((field) => fieldView(field, n, Object.hasOwn(candidate.secrets, field.name), filled?.typed[field.name]))}`,
+      ${fields.map((field) => fieldView(field, place, Object.hasOwn(candidate.secrets, field.name), filled?.typed[field.name]))}`,
   );
 }
 
-function fieldView(field: Field, n: number, isPasted: boolean, typed: string | undefined): Html {
+function fieldView(
+  field: Field,
+  { n, isAlone }: Place,
+  isPasted: boolean,
+  typed: string | undefined,
+): Html {
   const { name, label, isSecret, isRequired, initial, choices, description } = field;
   const id = `field-${name}-${n}`;
   const hint = [description, isPasted && "Empty means: as it was pasted."]
     .filter(Boolean)
     .join(" · ");
   const attributes = html`class="field" id="${id}" name="${id}"
-  ${hint !== "" && html`aria-describedby="${id}-hint"`} ${isRequired && !isPasted && html`required`}`;
+  ${hint !== "" && html`aria-describedby="${id}-hint"`}
+  ${isAlone && isRequired && !isPasted && html`required`}`;
   const value = typed ?? initial ?? "";
   return html`<div class="labelled">
     <label for="${id}"

@@ -1,13 +1,14 @@
 /** The vocabulary of the catalog: a server with its state, an item, and a schema as a table. */
 
 import { connectPath } from "../../accounts/addresses.ts";
+import type { ServerAuth } from "../../accounts/settings.ts";
 import { cleanProse } from "../../lib/clean-text.ts";
 import type { ToolEffect } from "../../protocol/tool-effect.ts";
 import { type ConsoleServer, ITEM_KINDS, type ItemKind } from "../console/console.ts";
 import type { SchemaRow } from "../schema/schema-rows.ts";
 import { type Html, html } from "./html.ts";
 import { badge, type BadgeLook, exactText, foreign } from "./parts.ts";
-import { catalogPath } from "./paths.ts";
+import { adminServerPath, catalogPath } from "./paths.ts";
 
 /** What every page says of a server. */
 export interface ServerHead {
@@ -17,7 +18,9 @@ export interface ServerHead {
   readonly counts: Readonly<Record<ItemKind, number>>;
   readonly notes: readonly string[];
   readonly state: ConsoleServer["state"];
-  readonly mayConnect: boolean;
+  /** By what it knows its callers, where that is an account. */
+  readonly auth: ServerAuth["kind"] | undefined;
+  readonly isForAdmin: boolean;
   /** The person publishes it. */
   readonly isOwn: boolean;
 }
@@ -63,9 +66,15 @@ const STATES: Record<ServerHead["state"], readonly [label: string, look: BadgeLo
   unconnected: ["Not connected", "warn"],
 };
 
-export function stateBadge({ state }: ServerHead): Html | undefined {
-  const words = STATES[state];
+export function stateBadge(server: ServerHead): Html | undefined {
+  const words = stateWords(server);
   return words && badge(...words);
+}
+
+export function stateWords({ state, auth }: ServerHead): (typeof STATES)[ServerHead["state"]] {
+  // Nobody connects the gateway's own account.
+  const isOwn = state === "unconnected" && auth === "client-credentials";
+  return STATES[isOwn ? "down" : state];
 }
 
 /** Of a server that the person publishes. */
@@ -87,26 +96,31 @@ export function askedNote(who: string): Html {
 
 /** Why a server has less to show than it could, and what helps. */
 export function stateNotes(server: ServerHead): Html {
-  const { slug, title, notes, state, mayConnect } = server;
-  const name = foreign(title, slug);
-  return html`${
-    state === "unconnected" &&
-    html`<div class="note warn">
-      ${
-        mayConnect
-          ? html`<p>${name} shows what it has once you have connected your account there.</p>
-              <p><a href="${connectPath(slug)}">Connect your account</a></p>`
-          : html`<p>
-              ${name} is used with one account for all, which an administrator has to connect.
-            </p>`
-      }
-    </div>`
-  }${
+  const { notes, state } = server;
+  return html`${state === "unconnected" && html`<div class="note warn">${missingAccount(server)}</div>`}${
     notes.length > 0 &&
     html`<ul class="note warn">
       ${notes.map((each) => html`<li>${each}</li>`)}
     </ul>`
   }`;
+}
+
+function missingAccount({ slug, title, auth, isForAdmin }: ServerHead): Html {
+  const name = foreign(title, slug);
+  if (auth === "client-credentials") {
+    return html`<p>
+        ${name} cannot be used now. The gateway’s own account there does not work.
+        ${!isForAdmin && "Whoever runs this gateway can mend it."}
+      </p>
+      ${isForAdmin && html`<p><a href="${adminServerPath(slug)}">See why</a></p>`}`;
+  }
+  if (auth === "oauth-shared" && !isForAdmin) {
+    return html`<p>
+      ${name} is used with one account for all, which an administrator has to connect.
+    </p>`;
+  }
+  return html`<p>${name} shows what it has once you have connected your account there.</p>
+    <p><a href="${connectPath(slug)}">Connect your account</a></p>`;
 }
 
 const EFFECTS: Record<ToolEffect, readonly [label: string, look: BadgeLook]> = {

@@ -12,6 +12,7 @@ import {
   type ServerHead,
   stateBadge,
   stateNotes,
+  stateWords,
 } from "./catalog-parts.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
@@ -23,6 +24,8 @@ export interface CatalogView {
   /** What the person looks for; empty for everything. */
   readonly query: string;
   readonly servers: readonly CatalogServer[];
+  /** Those of which nobody knows whether they have what the person looks for. */
+  readonly notSearched: readonly ServerHead[];
 }
 
 interface CatalogServer extends ServerHead {
@@ -31,7 +34,7 @@ interface CatalogServer extends ServerHead {
   readonly foundCount: number;
 }
 
-export function catalogView({ nav, query, servers }: CatalogView): View {
+export function catalogView({ nav, query, servers, notSearched }: CatalogView): View {
   const asked = servers.filter(({ state }) => state === "asked");
   const body = html`
     <h1>Catalog</h1>
@@ -48,10 +51,22 @@ export function catalogView({ nav, query, servers }: CatalogView): View {
         }
       </p>`
     }
+    ${notSearched.length > 0 && notSearchedNote(notSearched)}
     ${asked.length > 0 && askedNote(asked.length === 1 ? "One server has" : `${asked.length} servers have`)}
     ${servers.map((server) => section(server, query))}
   `;
   return { title: "Catalog", body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+}
+
+function notSearchedNote(servers: readonly ServerHead[]): Html {
+  const named = servers.map(
+    (server, n) =>
+      html`${n > 0 && ", "}<a href="${catalogPath(server.slug)}"
+          >${foreign(server.title, server.slug)}</a
+        >
+        (${stateWords(server)?.[0].toLowerCase()})`,
+  );
+  return html`<p class="note warn" role="status">Not searched: ${named}</p>`;
 }
 
 function section(server: CatalogServer, query: string): Html {

@@ -30,7 +30,7 @@ export interface EditServerView {
 const MAX_SENTENCE = 600;
 
 export function editServerView(model: EditServerView): View {
-  const { csrf, server, editable, nav, mistakes } = model;
+  const { csrf, server, editable, nav, mistakes, typed } = model;
   const { slug, label, state, revision } = server;
   const { secrets, others } = editable;
   const body = html`
@@ -39,7 +39,7 @@ export function editServerView(model: EditServerView): View {
       <a href="${adminServerPath(slug)}">${foreign(slug, "?")}</a>
     </p>
     <h1>Change ${foreign(label ?? slug, slug)}</h1>
-    ${mistakesNote(mistakes)}
+    ${mistakesNote(mistakes, typed !== undefined && hasSecrets(typed))}
     <form method="post" action="${addedServerPath(slug, "edit")}" class="stack" autocomplete="off">
       ${hidden({ csrf, revision: String(revision) })} ${part("Server", undefined, about(model))}
       ${
@@ -73,6 +73,11 @@ export function editServerView(model: EditServerView): View {
   `;
   const title = `Change ${slug}`;
   return { title, body, width: "wide", kind: "site", nav, style: SERVER_FORM_STYLE };
+}
+
+function hasSecrets({ secrets, newHeader }: ServerEdit): boolean {
+  const isNew = newHeader?.isSecret === true && newHeader.value !== "";
+  return isNew || Object.values(secrets).some(({ kind }) => kind === "replaced");
 }
 
 function about({ server, editable, auths, allowsLoopback, typed }: EditServerView): Html {

@@ -13,6 +13,19 @@ const LABELS: Readonly<Record<EntryState, readonly [look: BadgeLook, label: stri
 /** Our sentences contain names of keys. */
 const MAX_SENTENCE = 600;
 
+/**
+ * What is served has no mistake: a mistake under its slug is that of an added server, which the entry overrides. The
+ * part about that server says so.
+ */
+export function noticesOfEntries(
+  notices: readonly EntryNotice[],
+  served: ReadonlySet<string>,
+): readonly EntryNotice[] {
+  return notices.filter(
+    ({ slug, state }) => state !== "misconfigured" || slug === undefined || !served.has(slug),
+  );
+}
+
 export function entryNotices(notices: readonly EntryNotice[]): Html {
   return html`<ul class="entries">
     ${notices.map(({ name, state, sentences }) => {

@@ -40,7 +40,7 @@ export function part(title: string, explanation: string | undefined, content: Ht
   </section>`;
 }
 
-/** The sentence on the action that has just succeeded, on the page to which its form redirects. */
+/** The sentence on what has become of an action, on the page to which its form redirects. */
 export function notice(sentence: string | undefined): Html {
   return html`${sentence !== undefined && html`<p class="note good" role="status">${sentence}</p>`}`;
 }

@@ -1,6 +1,7 @@
 /** The part of a server's page about its tools: which are hidden, by what, and a button that denies one or allows it. */
 
 import type { HidingRule } from "../../policy/item-policy.ts";
+import { asciiJson } from "../schema/ascii-json.ts";
 import {
   effectBadge,
   type ItemRow,
@@ -109,7 +110,9 @@ function toolButton({ name, isDenied }: ToolRow, place: ListPlace, forms: ToolFo
   return actionButton({
     ...{ action: denyToolPath(slug), label: isDenied ? "Allow again" : "Deny", about: name },
     fields: {
-      ...{ csrf, tool: name, to: isDenied ? "allowed" : "denied", revision: String(revision) },
+      // Marks of writing direction are taken out of every value of a page, and this is the very name.
+      ...{ csrf, tool: asciiJson(name) },
+      ...{ to: isDenied ? "allowed" : "denied", revision: String(revision) },
       ...{ q: place.query, page: String(place.page) },
     },
   });

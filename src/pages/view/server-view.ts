@@ -55,6 +55,7 @@ export function serverView(model: ServerView): View {
     ${
       rows.length === 0 &&
       query !== "" &&
+      isListed(server) &&
       html`<p class="empty" role="status">Nothing has ${foreign(query, "that", 200)} in it.</p>`
     }
     ${kinds.map((kind) =>

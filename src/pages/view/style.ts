@@ -12,7 +12,7 @@ export const STYLE = `
   --ink: #13211f;
   --quiet: #4f605d;
   --line: #c9d5d2;
-  --edge: #8ba09b;
+  --edge: #788d88;
   --accent: #0a6464;
   --accent-hover: #074d4d;
   --on-accent: #ffffff;

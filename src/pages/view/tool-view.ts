@@ -14,7 +14,7 @@ import { CATALOG_STYLE } from "./catalog-style.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import { type FieldSet, fieldsView } from "./fields-view.ts";
-import { exactText, factList, foreign, hidden, part } from "./parts.ts";
+import { exactText, factList, foreign, hidden, notice, part } from "./parts.ts";
 import { catalogPath, PATHS } from "./paths.ts";
 
 /** What every page of a tool says of it. */
@@ -29,6 +29,7 @@ export interface ToolPage {
 }
 
 export interface ToolView extends ToolPage {
+  readonly notice: string | undefined;
   readonly form: FieldSet;
   readonly input: readonly SchemaRow[];
   /** Absent where the server does not say it. */
@@ -38,7 +39,7 @@ export interface ToolView extends ToolPage {
 export function toolView(model: ToolView): View {
   const { nav, server, tool, input, output } = model;
   const body = html`
-    ${toolHead(server, tool)} ${stateNotes(server)}
+    ${toolHead(server, tool)} ${notice(model.notice)} ${stateNotes(server)}
     ${tool.description !== undefined && html`<p>${prose(tool.description)}</p>`} ${facts(model)}
     ${tryForm(model)}
     ${part("What it takes", undefined, schemaTable(input, "What it takes", "It takes nothing."))}

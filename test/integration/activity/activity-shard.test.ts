@@ -11,6 +11,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TODAY = Math.floor(NOW / DAY);
 
+function named(from: number, to: number): readonly ReturnType<typeof call>[] {
+  return Array.from({ length: to - from }, (_, n) => call({ name: `tool ${from + n}` }));
+}
+
 describe("the list", () => {
   test("is newest first, and paged without a gap or a repetition", async ({ expect }) => {
     await inShard((world) => {
@@ -217,13 +221,29 @@ describe("the counts", () => {
   }) => {
     await inShard((world) => {
       for (let n = 0; n < 30; n++) {
-        const named = Array.from({ length: 50 }, (_, m) => call({ name: `made up ${n}-${m}` }));
-        add(world, ...named);
+        add(world, ...named(n * 50, n * 50 + 50));
         world.shard.wake();
       }
       const [row] = world.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM usage_1");
       expect(row?.n).toBe(1001);
       expect(world.shard.usage(["day"], { from: 0 }).day?.[0]?.calls).toBe(1500);
+    });
+  });
+
+  test("have room for new names, however often those of before are called", async ({ expect }) => {
+    await inShard((world) => {
+      add(world, ...named(0, 600));
+      world.shard.wake();
+      add(world, ...named(0, 500), ...named(600, 900));
+      world.shard.wake();
+      const { tool = [] } = world.shard.usage(["tool"], { from: 0 });
+      expect(tool.map(({ key }) => key.tool)).not.toContain("_other");
+      expect(tool).toHaveLength(900);
+      // The bound is that of before.
+      add(world, ...named(0, 500), ...named(900, 1200));
+      const rows = world.shard.usage(["tool"], { from: 0 }).tool ?? [];
+      expect(rows).toHaveLength(1001);
+      expect(rows.find(({ key }) => key.tool === "_other")?.calls).toBe(200);
     });
   });
 
@@ -296,7 +316,7 @@ describe("a person who is forgotten", () => {
   });
 });
 
-const lost = (person: string, calls: number) => ({ minute: NOW, person, calls });
+const lost = (person: string, calls: number, minute = NOW) => ({ minute, person, calls });
 
 test("calls that were not written down are counted for their minute and person", async ({
   expect,
@@ -310,6 +330,19 @@ test("calls that were not written down are counted for their minute and person",
     expect(world.shard.calls({ ...query, filter: { person: "ann" } }).unlisted).toEqual([
       lost("ann", 5),
     ]);
-    expect(world.shard.calls({ ...query, filter: {} }).unlisted).toHaveLength(2);
+    expect(world.shard.calls({ ...query, filter: {} }).unlisted).toEqual([lost("", 6)]);
+  });
+});
+
+test("calls of many people that were not written down in one minute leave room for other minutes", async ({
+  expect,
+}) => {
+  await inShard((world) => {
+    const people = ["ann", "bob", "eve", "joe", "kim", "lee", "max"];
+    const before = NOW - 60_000;
+    const unlisted = [lost("ann", 9, before), ...people.map((person) => lost(person, 1))];
+    world.shard.add({ lines: [], latest: 0, unlisted });
+    const query = { shard: "s", limit: 1, filter: {} };
+    expect(world.shard.calls(query).unlisted).toEqual([lost("", 7), lost("", 9, before)]);
   });
 });

@@ -22,7 +22,7 @@ let several: readonly Upstream[];
 
 beforeAll(async () => {
   // Every page asks the feeds.
-  setLimits({ listPageItems: PAGE, catalogWaitMilliseconds: 2000, catalogFreshSeconds: 0 });
+  setLimits({ listPageItems: PAGE, catalogWaitMilliseconds: 60_000, catalogFreshSeconds: 0 });
   several = await takeSeveral([
     { script: dual("c", "b", "a") },
     { script: { ...dual(), reactions: { initialize: [DEAD], "server/discover": [DEAD] } } },

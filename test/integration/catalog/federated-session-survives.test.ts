@@ -6,7 +6,7 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, test } from "vitest";
 
-import type { Json, Recorded } from "../../support/scripted-upstream-script.ts";
+import type { Json, Recorded, Script } from "../../support/scripted-upstream-script.ts";
 import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
 import { EventReader, responseIn } from "../event-reader.ts";
@@ -22,14 +22,17 @@ let both: readonly [Upstream, Upstream];
 let unused: Upstream;
 
 beforeAll(async () => {
-  const taken = await takeSeveral([
-    { script: resourceful("first", QUIET) },
-    { script: resourceful("second", QUIET) },
-    { script: resourceful("unused", QUIET) },
-  ]);
+  const script = resourceful("any", QUIET);
+  const taken = await takeSeveral([{ script }, { script }, { script }]);
+  for (const upstream of taken) await react(upstream, {});
   both = taken.slice(0, 2) as [Upstream, Upstream];
   [unused] = taken.slice(2) as [Upstream];
 });
+
+/** From now on; its lists stay, since the gateway would announce that it has found a change of them. */
+function react(upstream: Upstream, reactions: NonNullable<Script["reactions"]>): Promise<void> {
+  return upstream.script(resourceful(upstream.slug, { ...QUIET, reactions }));
+}
 
 function said(by: Upstream, n: number): Json {
   return { method: "notifications/message", params: { level: "info", data: `${by.slug} ${n}` } };
@@ -67,12 +70,9 @@ describe("calls of several servers at once, whose session's object is lost,", ()
     for (const upstream of both) {
       const reply = { id: "{{id}}", result: { content: [{ type: "text", text: upstream.slug }] } };
       const first = event(said(upstream, 1), { id: `at ${upstream.slug}` });
-      await upstream.script(
-        resourceful("calls", {
-          ...QUIET,
-          reactions: { "tools/call": [streamOf(first, { gate: "never" }, event(reply))] },
-        }),
-      );
+      await react(upstream, {
+        "tools/call": [streamOf(first, { gate: "never" }, event(reply))],
+      });
     }
     const session = await Session.open(MERGED.mcp);
     const calls = await Promise.all(
@@ -85,7 +85,7 @@ describe("calls of several servers at once, whose session's object is lost,", ()
       const id = (await upstream.sent("tools/call")).at(-1)?.body?.id;
       const result = { content: [{ type: "text", text: upstream.slug }] };
       const rest = streamOf(event({ id, result }));
-      await upstream.script(resourceful("rest", { ...QUIET, reactions: { GET: [rest] } }));
+      await react(upstream, { GET: [rest] });
     }
     await abortAllDurableObjects();
     for (const { upstream, stream, begun } of calls) {
@@ -102,8 +102,7 @@ describe("calls of several servers at once, whose session's object is lost,", ()
   test("are taken up where the server offered it, though it was late", async ({ expect }) => {
     const [upstream] = both;
     const pieces = [{ gate: "offer" }, "id: offered\ndata:\n\n", { gate: "never" }];
-    const reactions = { "tools/call": [streamOf(...pieces)] };
-    await upstream.script(resourceful("late", { ...QUIET, reactions }));
+    await react(upstream, { "tools/call": [streamOf(...pieces)] });
     const session = await Session.open(MERGED.mcp);
     const stream = new EventReader(await call(session, upstream));
     await stream.next(); // it takes so long that it is a stream
@@ -114,7 +113,7 @@ describe("calls of several servers at once, whose session's object is lost,", ()
       (await originsIn(session)).join().includes("offered") ? true : undefined;
     await until(isKept, "the offer to be kept");
     const rest = streamOf(event({ id, result: RESULT }));
-    await upstream.script(resourceful("rest", { ...QUIET, reactions: { GET: [rest] } }));
+    await react(upstream, { GET: [rest] });
     await abortAllDurableObjects();
     expect(await stream.message()).toMatchObject({ result: RESULT });
     const resumed = (await gets(upstream))[before.length];
@@ -126,8 +125,9 @@ describe("calls of several servers at once, whose session's object is lost,", ()
     { name: "that said nothing yet", pieces: [] },
   ])("end in an error that names the server, if it $name", async ({ pieces }, { expect }) => {
     const [, upstream] = both;
-    const reactions = { "tools/call": [streamOf(...pieces, { gate: "never" }, event(ANSWER))] };
-    await upstream.script(resourceful("silent", { ...QUIET, reactions }));
+    await react(upstream, {
+      "tools/call": [streamOf(...pieces, { gate: "never" }, event(ANSWER))],
+    });
     const session = await Session.open(MERGED.mcp);
     const stream = new EventReader(await call(session, upstream));
     if (pieces.length > 0) await stream.message();
@@ -143,7 +143,7 @@ describe("calls of several servers at once, whose session's object is lost,", ()
 
 describe("a client that listens", () => {
   test("hears the servers that it has called, and wakes no others", async ({ expect }) => {
-    for (const upstream of both) await upstream.script(resourceful("listened", QUIET));
+    for (const upstream of both) await react(upstream, {});
     const session = await Session.open(MERGED.mcp);
     const stream = await session.listen();
     for (const upstream of both) {
@@ -185,7 +185,7 @@ describe("a client that listens", () => {
     for (const upstream of both) {
       const offer = `id: offer of ${upstream.slug}\ndata:\n\n`;
       const GET = [{ ...streamOf(offer), end: "never" as const, isLasting: true as const }];
-      await upstream.script(resourceful("offering", { ...QUIET, reactions: { GET } }));
+      await react(upstream, { GET });
     }
     const session = await Session.open(MERGED.mcp);
     const stream = await session.listen();
@@ -208,7 +208,7 @@ describe("a client that listens", () => {
       expect(after[known]?.headers["last-event-id"]).toBe(`offer of ${upstream.slug}`);
     }
     await stream.cancel();
-    for (const upstream of both) await upstream.script(resourceful("listened", QUIET));
+    for (const upstream of both) await react(upstream, {});
   });
 
   test("is left by the object, and hears every server still", async ({ expect }) => {

@@ -1,13 +1,15 @@
 /** Servers that an operator adds while the gateway runs: served, changed, paused and removed without a deploy. */
 
-import { abortAllDurableObjects } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, onTestFinished, test, vi } from "vitest";
 
+import { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import { feedName } from "../../../durable-objects/ports.ts";
 import { RegistryObject } from "../../../durable-objects/registry-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
+import type { TopicChange } from "../../../src/catalog/feeds.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
@@ -28,6 +30,7 @@ const tools: readonly Json[] = [
   { name: "work", inputSchema: { type: "object" } },
   { name: "rest", inputSchema: { type: "object" } },
 ];
+const HOUR_MS = 3_600_000;
 const MERGED = { mcp: "/mcp" };
 const store = serverStoreIn(env);
 
@@ -186,8 +189,12 @@ describe("a server that is added", () => {
 });
 
 /** The topics that the feed of a server promises to a branch. */
-function watch({ slug }: Upstream): Promise<readonly string[] | "no answer"> {
-  const promised = env.FEEDS.getByName(feedName(slug)).watch(1, { add: ["tools"], remove: [] });
+function watch(
+  { slug }: Upstream,
+  more: Pick<TopicChange, "isLate"> = {},
+): Promise<readonly string[] | "no answer"> {
+  const change = { add: ["tools"], remove: [], ...more } as const;
+  const promised = env.FEEDS.getByName(feedName(slug)).watch(1, change);
   return promised.then(
     (topics) => topics,
     () => "no answer" as const,
@@ -218,6 +225,35 @@ describe("the feed of a server that is added", () => {
     expect(await watch(upstream)).toBe("no answer");
     await store.removeServer(upstream.slug, await revisionOf(upstream));
     expect(await watch(upstream)).toEqual([]);
+  });
+
+  // A branch ignores news whose number is not above that of the last.
+  test("numbers its news on when it is removed and back, and the clock was set back", async ({
+    expect,
+  }) => {
+    const { upstream, server } = await another();
+    const feed = env.FEEDS.getByName(feedName(upstream.slug));
+    const publish = vi.spyOn(FanOutObject.prototype, "publish").mockReturnValue();
+    const nextNumber = async (): Promise<number> => {
+      publish.mockClear();
+      await store.putServer(server, 0);
+      expect(await watch(upstream, { isLate: true })).toEqual(["tools"]);
+      return until(async () => {
+        const news = publish.mock.calls.map(([each]) => each);
+        return news.find(({ slug }) => slug === upstream.slug)?.seq;
+      }, "what may have been missed to be announced");
+    };
+    const isForgotten = (): Promise<true | undefined> =>
+      runInDurableObject(feed, (_instance, { storage: { sql } }) => {
+        const [wanted] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'wanted_1'");
+        return wanted === undefined || undefined;
+      });
+    const before = await nextNumber();
+    await remove(upstream);
+    await until(isForgotten, "the feed to delete what it has stored");
+    vi.setSystemTime(Date.now() - HOUR_MS);
+    expect(await nextNumber()).toBeGreaterThan(before);
+    await remove(upstream);
   });
 });
 

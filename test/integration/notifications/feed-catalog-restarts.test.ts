@@ -6,7 +6,7 @@ import { describe, test } from "vitest";
 
 import { fanOutIn } from "../../../durable-objects/fan-out.ts";
 import type { CatalogAnswer } from "../../../src/catalog/catalog.ts";
-import { until } from "../bounded.ts";
+import { PATIENCE_MS, until } from "../bounded.ts";
 import {
   ask,
   feedOf,
@@ -70,7 +70,7 @@ describe.for(WAYS_TO_LOSE)("a feed whose object $name", ({ lose }) => {
   test("with a catalog of megabytes has it whole", async ({ expect }) => {
     const many = Array.from({ length: 10_000 }, (_, n) => tool(`tool-${n}`, "x".repeat(400)));
     const upstream = await Upstream.take({ server: "modern", tools: many });
-    const first = await ask(upstream, { client: MODERN });
+    const first = await ask(upstream, { client: MODERN, waitMs: PATIENCE_MS / 2 });
     const items = catalogIn(first);
     expect(items).toHaveLength(10_000);
     const size = await runInDurableObject(objectOf(upstream), (_instance, { storage: { sql } }) =>

@@ -53,9 +53,17 @@ describe("what is promised", () => {
       promptsListChanged: true,
       resourceSubscriptions: ["file:///b", "file:///z"],
     };
-    const manager = await begin({ [LISTEN]: [standing(event(ack(honoured)))] });
+    // The server stands by what it has left out, also when it is asked again without that.
+    const reaction = { ...standing(event(ack(honoured))), isLasting: true } as const;
+    const manager = await begin({ [LISTEN]: [reaction] });
+    // A branch waits longer for a server that is watched already.
+    await manager.add(0, "prompts");
+    await until(
+      () => manager.run(({ isWatching }) => isWatching || undefined),
+      "the server to be watched",
+    );
     expect(await manager.add(0, "tools", "prompts", A, B)).toEqual(["prompts", B]);
-    const [sent] = await manager.upstream.sent(LISTEN);
+    const [, sent] = await manager.upstream.sent(LISTEN);
     expect(sent?.headers).toMatchObject({ "mcp-method": LISTEN });
     expect(sent?.body?.params).toMatchObject({
       notifications: { ...ALL, resourceSubscriptions: ["file:///a", "file:///b"] },

@@ -144,6 +144,20 @@ test("what is no server is said so, and not shown again", async ({ expect }) => 
   expect(page.html).not.toContain(SECRET);
 });
 
+test("a form of which no server is ticked comes back whole", async ({ expect }) => {
+  const url = "http://127.0.0.1:9/mcp";
+  const two = { black: { url, headers: { "X-Key": "${BLACK_KEY}" } }, green: { url } };
+  const shown = await paste(JSON.stringify(two));
+  const fields = { add: [], "slug-1": "sencha" };
+  const page = await browser.submit(shown, { button: "Keep as drafts", fields });
+  expect([page.status, page.text]).toEqual([400, expect.stringContaining("No server was chosen.")]);
+  // Nothing is asked for a server that is not wanted.
+  expect(page.text).not.toContain("needs a value");
+  const again = await browser.submit(page, { button: "Keep as drafts", fields: { add: "1" } });
+  expect(again.url.pathname).toBe(`${LIST}/sencha`);
+  await press("sencha", "Remove it");
+});
+
 test("a form that was made of another page is refused", async ({ expect }) => {
   const page = await paste("https://tea.example/mcp");
   const forged = await browser.submit(page, {
@@ -159,11 +173,105 @@ test("a form that was made of another page is refused", async ({ expect }) => {
   expect((await store.addedServers()).servers).toEqual([]);
 });
 
+test("a form that comes back with a mistake says that its secrets have to be entered again", async ({
+  expect,
+}) => {
+  const again = "What you entered as secrets is not shown again: enter it once more.";
+  const headers = { Authorization: "Bearer YOUR_KEY" };
+  const shown = await paste(
+    JSON.stringify({
+      tea: { url: "http://127.0.0.1:9/mcp", headers },
+      water: { url: "http://127.0.0.1:9/mcp" },
+    }),
+  );
+  const secret = /name="(field-[A-Z_]+-0)"/.exec(shown.html)?.[1] ?? "";
+  const fields = { "slug-0": only.slug };
+  const without = await browser.submit(shown, { button: "Keep as drafts", fields });
+  expect([without.status, without.text.includes(again)]).toEqual([400, false]);
+  const page = await browser.submit(shown, {
+    button: "Keep as drafts",
+    fields: { ...fields, [secret]: SECRET },
+  });
+  expect([page.status, page.text]).toEqual([400, expect.stringContaining(again)]);
+  expect(page.html).not.toContain(SECRET);
+});
+
+const CHANGED = "It has changed since that page was loaded, so nothing was done.";
+
 test("of two operators, the second one is told, and undoes nothing", async ({ expect }) => {
   const page = await add("http://127.0.0.1:9/mcp", { "slug-0": "twice" });
   await browser.submit(page, { button: "Serve it twice" });
   const late = await browser.submit(page, { button: "Remove it twice" });
-  expect(late.text).toContain("Somebody else has changed it meanwhile");
-  expect((await store.addedServers()).servers).toMatchObject([{ slug: "twice", state: "live" }]);
+  expect(late.text).toContain(CHANGED);
+  const live = await browser.visit(`${LIST}/twice`);
+  await browser.submit(live, { button: "Pause twice" });
+  await press("twice", "Resume");
+  await press("twice", "Pause");
+  expect((await browser.submit(page, { button: "Serve it twice" })).text).toContain(CHANGED);
+  expect((await store.addedServers()).servers).toMatchObject([{ slug: "twice", state: "paused" }]);
   await press("twice", "Remove it");
+});
+
+function keep(shown: Page, key: string, add: readonly string[] = ["0"]): Promise<Page> {
+  const fields = { "field-TEA_KEY-0": key, add };
+  return browser.submit(shown, { button: /^Keep as/, fields });
+}
+
+describe("a button that is pressed twice says what was done:", () => {
+  const entry = { url: "http://127.0.0.1:9/mcp", headers: { "X-Key": "${TEA_KEY}" } };
+
+  test("Keep as a draft", async ({ expect }) => {
+    const shown = await paste(JSON.stringify({ tea: entry }));
+    for (let n = 0; n < 2; n++) {
+      const page = await keep(shown, SECRET);
+      expect([page.url.pathname, page.text]).toEqual([
+        `${LIST}/tea`,
+        expect.stringContaining("The draft is kept."),
+      ]);
+    }
+    // Another secret, or another address, is another server.
+    const others = [
+      await keep(shown, `${SECRET}-at-all`),
+      await add("http://127.0.0.1:10/mcp", { "slug-0": "tea" }),
+    ];
+    await press("tea", "Serve it");
+    others.push(await keep(shown, SECRET));
+    for (const { status, text } of others) {
+      expect([status, text]).toEqual([
+        400,
+        expect.stringContaining("There is a server of this slug already"),
+      ]);
+    }
+    await press("tea", "Remove it");
+  });
+
+  test("Keep as drafts", async ({ expect }) => {
+    const shown = await paste(JSON.stringify({ tea: entry, water: { url: entry.url } }));
+    await keep(shown, SECRET, ["0"]);
+    for (let n = 0; n < 2; n++) {
+      const page = await keep(shown, SECRET, ["0", "1"]);
+      expect([page.url.pathname, page.text]).toEqual([
+        LIST,
+        expect.stringContaining("The drafts are kept."),
+      ]);
+    }
+    expect((await store.addedServers()).servers).toHaveLength(2);
+    for (const slug of ["tea", "water"]) await press(slug, "Remove it");
+  });
+
+  test("Serve it, Pause and Remove it", async ({ expect }) => {
+    const draft = await add(entry.url, { "slug-0": "water" });
+    for (const [button, said] of [
+      ["Serve it", "The server is served"],
+      ["Pause", "The server is paused"],
+      ["Remove it", "The server is removed"],
+    ] as const) {
+      const page = await browser.visit(`${LIST}/water`);
+      for (let n = 0; n < 2; n++) {
+        const after = await browser.submit(page, { button: `${button} water` });
+        expect([after.status, after.text]).toEqual([200, expect.stringContaining(said)]);
+      }
+    }
+    expect((await browser.submit(draft, { button: "Serve it water" })).status).toBe(404);
+  });
 });

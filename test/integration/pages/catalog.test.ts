@@ -1,12 +1,13 @@
 /** `/catalog` without sign-in: what the lists of clients have, and nothing that the policy hides. */
 
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
 import { Browser, type Page } from "../../support/oauth-browser.ts";
+import type { Json } from "../../support/scripted-upstream-script.ts";
 import { setLimits } from "../own-limits.ts";
 import { takeSeveral } from "../several-servers.ts";
-import type { Upstream } from "../upstream.ts";
+import { Upstream } from "../upstream.ts";
 
 const ORIGIN = "http://localhost:8787";
 const browser = new Browser(ORIGIN, (url, sent) =>
@@ -23,6 +24,19 @@ let open: Upstream;
 let strict: Upstream;
 let large: Upstream;
 let down: Upstream;
+let refused: Upstream;
+
+/** The entry of a server at which the gateway has an account of its own, with a wrong secret. */
+async function wrongSecret(): Promise<Json> {
+  const answer = { status: 401, pieces: ['{"error":"invalid_client"}'], isLasting: true } as const;
+  const headers = { "Content-Type": "application/json" };
+  const reactions = { response: [{ ...answer, headers }] };
+  const { slug } = await Upstream.take({ server: "modern", reactions });
+  const servers = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, Json>;
+  const tokenEndpoint = servers[slug]?.["url"];
+  const oauth = { issuer: ORIGIN, tokenEndpoint, clientId: "c", clientSecret: "wrong" };
+  return { auth: "client-credentials", oauth };
+}
 
 beforeAll(async () => {
   // Nothing is left out of a page because the machine is busy.
@@ -36,7 +50,8 @@ beforeAll(async () => {
     tool("a/b?c", { annotations: { destructiveHint: false }, title: BREAKING }),
   ];
   const many = Array.from({ length: 250 }, (_, n) => tool(`tool-${n}`));
-  [open, strict, large, down] = (await takeSeveral([
+  const entry = await wrongSecret();
+  [open, strict, large, down, refused] = (await takeSeveral([
     { script: { server: "modern", tools } },
     {
       script: { server: "legacy", tools: [tool("seen"), tool("secret_a")] },
@@ -49,7 +64,8 @@ beforeAll(async () => {
         reactions: { "server/discover": DEAD, initialize: DEAD, GET: DEAD, "tools/list": DEAD },
       },
     },
-  ])) as [Upstream, Upstream, Upstream, Upstream];
+    { script: { server: "modern", tools }, entry },
+  ])) as [Upstream, Upstream, Upstream, Upstream, Upstream];
 });
 
 const visit = (path: string): Promise<Page> => browser.visit(path);
@@ -79,9 +95,13 @@ describe("the catalog", () => {
     expect(text).toContain("1 match");
     expect(text).toContain("Find things");
     expect(text).not.toContain("wipe");
-    expect((await visit("/catalog?q=%3Cb%3Enothing")).text).toContain(
-      "Nothing has <b>nothing in it",
-    );
+    const nothing = await visit("/catalog?q=%3Cb%3Enothing");
+    expect(nothing.text).toContain("Nothing has <b>nothing in it");
+    // Of these, nobody knows whether they have it.
+    const left = `Not searched: ${down.slug} (not available), ${refused.slug} (not available)`;
+    for (const page of [text, nothing.text]) expect(page).toContain(left);
+    expect((await visit("/catalog")).text).not.toContain("Not searched");
+    expect((await visit(`/catalog/${down.slug}?q=x`)).text).not.toContain("Nothing has");
   });
 
   test("P1: has no word of what the policy hides, in lists, searches and by its address", async ({
@@ -135,6 +155,20 @@ describe("the catalog", () => {
     expect(text).toMatch(new RegExp(`${down.slug} Not available`));
     expect(text).toContain(`Upstream "${down.slug}"`);
     expect((await visit(`/catalog/${down.slug}`)).status).toBe(200);
+  });
+
+  test("of a gateway whose own account does not work leads to the page that says why", async ({
+    expect,
+  }) => {
+    for (const path of ["/catalog", `/catalog/${refused.slug}`]) {
+      const { text, html } = await visit(path);
+      expect(text).toContain("The gateway’s own account there does not work.");
+      expect(text).not.toContain("your account there");
+      expect(html).not.toContain(`/connect/${refused.slug}`);
+      expect(html).toContain(`href="/admin/servers/${refused.slug}"`);
+    }
+    const { text } = await visit(`/admin/servers/${refused.slug}`);
+    expect(text).toMatch(/does not work: .*(secret|client)/);
   });
 
   test("does not exist for servers that are not configured", async ({ expect }) => {

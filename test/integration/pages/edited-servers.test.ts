@@ -18,6 +18,7 @@ const ORIGIN = "http://localhost:8787";
 const LIST = "/admin/servers";
 const SECRET = "tea-with-milk-and-no-sugar";
 const OTHER_SECRET = "coffee-without-milk-or-sugar";
+const ENTER_AGAIN = "What you entered as secrets is not shown again: enter it once more.";
 const tools = [{ name: "work", inputSchema: { type: "object" } }];
 const store = serverStoreIn(env);
 const browser = new Browser(ORIGIN, (url, sent) =>
@@ -213,7 +214,26 @@ describe("an edit", () => {
     const page = await review(one.slug, { url, "secret-AUTHORIZATION": OTHER_SECRET });
     expect([page.status, page.text]).toEqual([400, expect.stringContaining(`${one.slug}.url`)]);
     expect(page.html).not.toContain(OTHER_SECRET);
+    expect(page.text).toContain(ENTER_AGAIN);
     expect(fetching).not.toHaveBeenCalled();
+    await remove(one);
+  });
+
+  test("that comes back with a mistake asks again for the secrets that were entered", async ({
+    expect,
+  }) => {
+    const one = await served();
+    const url = "not an address";
+    expect((await review(one.slug, { url })).text).not.toContain(ENTER_AGAIN);
+    expect((await review(one.slug, { url, "remove-AUTHORIZATION": "on" })).text).not.toContain(
+      ENTER_AGAIN,
+    );
+    const header = { "new-name": "X-Tea", "new-value": OTHER_SECRET, "new-secret": "on" };
+    for (const secret of [{ "secret-AUTHORIZATION": OTHER_SECRET }, header]) {
+      const page = await review(one.slug, { url, ...secret });
+      expect([page.status, page.text]).toEqual([400, expect.stringContaining(ENTER_AGAIN)]);
+      expect(page.html).not.toContain(OTHER_SECRET);
+    }
     await remove(one);
   });
 
@@ -239,9 +259,9 @@ describe("an edit", () => {
       button: "See what changes",
       fields: { label: "Mine" },
     });
-    expect(late.text).toContain("Somebody else has changed it meanwhile");
+    expect(late.text).toContain("It has changed since that page was loaded");
     const later = await browser.submit(shown, { button: "Keep the change" });
-    expect(later.text).toContain("Somebody else has changed it meanwhile");
+    expect(later.text).toContain("It has changed since that page was loaded");
     expect(await storedAs(slug)).toMatchObject({ label: "Theirs" });
     await remove(one);
   });

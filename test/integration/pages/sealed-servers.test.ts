@@ -4,7 +4,7 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { parse } from "smol-toml";
-import { afterEach, beforeAll, describe, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import { parseConfig } from "../../../src/config/config.ts";
@@ -199,6 +199,26 @@ function copied({ html }: Page): readonly string[] {
   );
 }
 
+const OVERRIDDEN = "MCP_SERVERS has this slug";
+
+/** An added server that nobody is served by can be removed, and that is all. */
+function expectOnlyRemove({ text, forms }: Page, slug: string): void {
+  expect(text).toMatch(/Added here MCP_SERVERS has this slug.* State Not used/s);
+  const actions = forms.map(({ action }) => action).filter((action) => action.includes(slug));
+  expect(actions.filter((action) => /state|probe|edit/.test(action))).toEqual([]);
+  expect(actions).toContain(`${LIST}/${slug}/remove`);
+}
+
+async function expectInBothLists(slug: string): Promise<void> {
+  const { text } = await browser.visit(LIST);
+  const [, added = "", inConfiguration = ""] = text.split(/Added here|In MCP_SERVERS/);
+  expect(added).toMatch(new RegExp(`${slug} Not used`));
+  expect(inConfiguration).toMatch(new RegExp(`${slug} Healthy`));
+  // The entry is served as it is written: what is wrong is of the added server.
+  expect(inConfiguration).not.toContain("Not served");
+  expect((await browser.visit("/admin")).text).not.toContain("Not served");
+}
+
 describe("the export", () => {
   test("is on a page, without any secret, and serves the same where it is deployed", async ({
     expect,
@@ -232,15 +252,46 @@ describe("the export", () => {
     expect(notices).toMatchObject([{ name: 'Tea & "Coffee" <house>', state: "off" }]);
 
     // Where it is deployed, that one wins, and the added one can go.
+    const before = await browser.visit(`${LIST}/${slug}`);
     const exported = JSON.parse(JSON.stringify(vars.MCP_SERVERS)) as Json;
     changeConfiguration({
       MCP_SERVERS: JSON.stringify({ ...configured, ...exported }),
       [names[0] ?? ""]: SECRET,
     });
     await abortAllDurableObjects();
-    expect((await browser.visit(`${LIST}/${slug}`)).text).toContain("MCP_SERVERS wins");
+    const overridden = await browser.visit(`${LIST}/${slug}`);
+    expectOnlyRemove(overridden, slug);
+    expect(overridden.text).toContain("Switch off for everybody");
+    await expectInBothLists(slug);
+    const refused = await browser.submit(before, { button: `Pause ${slug}` });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining(OVERRIDDEN)]);
+    expect((await store.addedServers()).servers).toMatchObject([{ slug, state: "live" }, {}]);
     await press(slug, "Remove it");
     expect(await calledWith(upstream)).toBe(`Bearer ${SECRET}`);
+  });
+
+  test("is of no use for a draft that MCP_SERVERS has meanwhile, whose page says so", async ({
+    expect,
+  }) => {
+    await deployWith(NEW);
+    const upstream = await Upstream.take({ server: "modern", capabilities: { tools: {} }, tools });
+    const { slug } = upstream;
+    await pasted({ [slug]: { url: String(entries[slug]?.["url"]) } });
+    const before = await browser.visit(`${LIST}/${slug}`);
+    changeConfiguration({ MCP_SERVERS: JSON.stringify({ ...configured, [slug]: entries[slug] }) });
+    await abortAllDurableObjects();
+    expectOnlyRemove(await browser.visit(`${LIST}/${slug}`), slug);
+    await expectInBothLists(slug);
+    const refused = await browser.submit(before, { button: `Serve it ${slug}` });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining(OVERRIDDEN)]);
+
+    await press(slug, "Switch off for everybody");
+    expect((await browser.visit(LIST)).text).toMatch(/In MCP_SERVERS.*is switched off at/s);
+    await press(slug, "Switch on");
+    await press(slug, "Remove it");
+    const left = await browser.visit(`${LIST}/${slug}`);
+    expect(left.text).not.toContain(OVERRIDDEN);
+    expect(left.text).toContain("Switch off for everybody");
   });
 
   test("of no server says so", async ({ expect }) => {

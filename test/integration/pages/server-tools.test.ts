@@ -15,24 +15,28 @@ import type { Upstream } from "../upstream.ts";
 const ORIGIN = "http://localhost:8787";
 const browser = new Browser(ORIGIN, (url, sent) => send(url, { ...sent, redirect: "manual" }));
 const tool = (name: string): Json => ({ name, inputSchema: { type: "object" } });
+/** Names with characters that turn the text around them: no page has those in it. */
+const TURNED = ["wipe", "wipe\u200e", "\u202ewipe"];
 const capabilities = { tools: {} };
 
 let few: Upstream;
 let many: Upstream;
 let full: Upstream;
+let turned: Upstream;
 
 beforeAll(async () => {
   const names = ["read", "write", "secret_1", "secret_2", "other"];
   const rules = { allow: ["read", "write", "secret_1"], deny: ["secret_*"] };
   const numbered = Array.from({ length: 230 }, (_, n) => tool(`tool-${n}`));
-  [few, many, full] = (await takeSeveral([
+  [few, many, full, turned] = (await takeSeveral([
     {
       script: { server: "modern", capabilities, tools: names.map(tool) },
       entry: { tools: rules },
     },
     { script: { server: "modern", capabilities, tools: numbered } },
     { script: { server: "modern", capabilities, tools: [tool("last")] } },
-  ])) as [Upstream, Upstream, Upstream];
+    { script: { server: "modern", capabilities, tools: TURNED.map(tool) } },
+  ])) as [Upstream, Upstream, Upstream, Upstream];
 });
 
 const pathOf = ({ slug }: Upstream): string => `/admin/servers/${slug}`;
@@ -73,8 +77,12 @@ describe("the page of a server", () => {
   }) => {
     const own = `${few.slug}__`;
     expect(await namesAt(few.mcp)).toEqual(["read", "write"]);
-    const page = await press(few, "Deny write");
+    const before = await visit(few);
+    const page = await browser.submit(before, { button: "Deny write" });
     expect(page.text).toContain("The tool is denied");
+    // A second click on the same button has nothing to do.
+    const second = await browser.submit(before, { button: "Deny write" });
+    expect(second.text).toContain("The tool is denied");
     expect(page.text).toMatch(/Denied here: 1\./);
     expect(await namesAt(few.mcp)).toEqual(["read"]);
     expect(await namesAt("/mcp")).toContain(`${own}read`);
@@ -95,12 +103,14 @@ describe("the page of a server", () => {
     expect(await namesAt(few.mcp)).toEqual(["read", "write"]);
     const forge = async (fields: Readonly<Record<string, string>>): Promise<Page> =>
       browser.submit(page, { button: "Deny read", fields });
-    expect((await forge({ tool: "secret_1", to: "denied" })).status).toBe(404);
-    expect((await forge({ tool: "absent", to: "denied" })).status).toBe(404);
-    for (const name of ["secret_1", "other"]) await forge({ tool: name, to: "allowed" });
+    expect((await forge({ tool: '"secret_1"', to: "denied" })).status).toBe(404);
+    expect((await forge({ tool: '"absent"', to: "denied" })).status).toBe(404);
+    for (const name of ["secret_1", "other"]) {
+      await forge({ tool: JSON.stringify(name), to: "allowed" });
+    }
     expect(await namesAt(few.mcp)).toEqual(["read", "write"]);
     const late = await forge({ revision: "77" });
-    expect(late.text).toContain("Somebody else has changed it meanwhile");
+    expect(late.text).toContain("It has changed since that page was loaded");
     expect(await namesAt(few.mcp)).toEqual(["read", "write"]);
   });
 
@@ -122,6 +132,22 @@ describe("the page of a server", () => {
     );
     await press(few, "Allow again read");
     expect((await visit(few)).text).not.toContain("Not listed");
+  });
+
+  test("denies a tool by its very name, whatever characters are in it", async ({ expect }) => {
+    const listed = await namesAt(turned.mcp);
+    expect(listed).toEqual(TURNED);
+    for (const [n, name] of TURNED.entries()) {
+      const page = await visit(turned);
+      const form = page.forms.filter(({ action }) => action.endsWith("/tools"))[n];
+      const denied = await browser.submit({ ...page, forms: form === undefined ? [] : [form] });
+      expect(denied.text).toContain("The tool is denied");
+      expect(await namesAt(turned.mcp)).toEqual(listed.filter((each) => each !== name));
+      const { forms } = denied;
+      const back = forms.filter(({ action }) => action.endsWith("/tools"))[n];
+      await browser.submit({ ...denied, forms: back === undefined ? [] : [back] });
+      expect(await namesAt(turned.mcp)).toEqual(TURNED);
+    }
   });
 
   test("searches and pages, and comes back to the same place", async ({ expect }) => {

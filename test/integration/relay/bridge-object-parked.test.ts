@@ -244,7 +244,13 @@ describe("a call whose holder is lost in the middle of it", () => {
   test("after its questions were answered is resumed for the client that waits", async ({
     expect,
   }) => {
-    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: {
+        "tools/call": [streamOf(event(ELICIT, { id: "e-1" }), NEVER)],
+        response: [{ status: 202, heldBy: "never" }],
+      },
+    });
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
     const coming = client.retry(asked, { r1: ACCEPT });

@@ -1,6 +1,6 @@
 /** Notifications of a call that come faster than they are written: together, and never seen before that. */
 
-import { describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import { notification, respond } from "../../../src/protocol/json-rpc.ts";
 import type { Channel } from "../../../src/sessions/stream-reader.ts";
@@ -9,6 +9,7 @@ import { Session } from "../client.ts";
 import { EventReader } from "../event-reader.ts";
 import { ANSWER, event, progress, streamOf, Upstream } from "../upstream.ts";
 import { at, type LogFixture, withLog } from "./log/log-fixture.ts";
+import { until } from "../../support/until.ts";
 
 const notice = (n: number): ReturnType<typeof notification> =>
   notification("notifications/n", { n });
@@ -33,6 +34,7 @@ class Burst {
   constructor({ log }: LogFixture) {
     this.streams = new Streams({
       log,
+      hasAnswers: false,
       synced: () => new Promise((resolve) => (this.#settle = resolve)),
       stallMs: 60_000,
       onReaders: () => undefined,
@@ -65,7 +67,7 @@ class Burst {
 
   async settled(frames: number): Promise<void> {
     this.#settle();
-    await vi.waitUntil(() => this.frames.length === frames);
+    await until(() => this.frames.length === frames, "its frames");
   }
 }
 
@@ -147,7 +149,7 @@ describe("a notification of a call", () => {
       burst.hasRoom = false;
       await burst.send(2);
       await burst.settled(1);
-      await vi.waitUntil(() => fixture.log.lastWritten(burst.meta) === 2);
+      await until(() => fixture.log.lastWritten(burst.meta) === 2, "the burst in the log");
       let isTaken = false;
       const third = burst.send(3).then(() => (isTaken = true));
       for (let turn = 0; turn < 20; turn++) await Promise.resolve();

@@ -6,9 +6,11 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeEach, test, vi } from "vitest";
 
+import { SessionObject } from "../../../durable-objects/session-object.ts";
+import { until } from "../bounded.ts";
 import { NOTHING, objectOf, sseSessionId, storedIn } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
-import { LOG, Upstream } from "../upstream.ts";
+import { ANSWER, event, LOG, streamOf, Upstream } from "../upstream.ts";
 
 const LINGER_MS = 1000;
 
@@ -52,4 +54,37 @@ test("an alarm that finds no reader after the linger time ends the session", asy
   expect(await storedIn(named)).toEqual(NOTHING);
   expect((await session.post({ id: 1, method: "ping" }))[0]).toBe(404);
   await upstream.receives("DELETE", 2); // of the introduction, and of the session
+});
+
+// It can resume nothing, and what is gone may be the answer to a call.
+test("a client that has missed some of what waited for its reader sees its stream end", async ({
+  expect,
+}) => {
+  const long = {
+    method: "notifications/message",
+    params: { level: "info", data: "x".repeat(9000) },
+  };
+  const upstream = await Upstream.take({
+    server: "legacy",
+    reactions: { "tools/call": [streamOf(event(long), event(long), event(ANSWER))] },
+  });
+  const session = await SseSession.open(upstream.sse);
+  const named = { id: sseSessionId(session) };
+  const reading = vi.spyOn(SessionObject.prototype, "fetch").mockImplementation(() => {
+    throw new Error("It is being restarted");
+  });
+  await abortAllDurableObjects();
+  const call = { id: 1, method: "tools/call", params: { name: "work", arguments: {} } };
+  expect((await session.post(call))[0]).toBe(202);
+  const answer = "SELECT 1 FROM events_1 WHERE data LIKE '%\"result\"%'";
+  const object = await objectOf(named);
+  const isWritten = (): Promise<true | undefined> =>
+    runInDurableObject(object, (_instance, { storage: { sql } }) =>
+      [...sql.exec(answer)].length > 0 ? true : undefined,
+    );
+  await until(isWritten, "the answer to wait for the reader");
+  reading.mockRestore();
+  expect(await session.stream.next()).toBeUndefined();
+  vi.useRealTimers();
+  await expect.poll(async () => (await session.post({ id: 2, method: "ping" }))[0]).toBe(404);
 });

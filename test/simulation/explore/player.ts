@@ -6,6 +6,7 @@ import { Coverage, OBSERVED } from "./coverage.ts";
 import { DELIBERATE } from "./deliberate.ts";
 import { planOf } from "./plan.ts";
 import { play } from "./play.ts";
+import { RARE } from "./rare.ts";
 import type { Found, Job, Report } from "./search.ts";
 
 const REPORT_MS = 1000;
@@ -28,7 +29,7 @@ async function isFoundAnyway(seed: number): Promise<boolean> {
   return (await play(planOf(seed), program)).findings.length > 0;
 }
 
-async function run({ fault, from, stride, count, cpuSeconds, goesOn }: Job): Promise<void> {
+async function run({ fault, from, stride, count, cpuSeconds, goesOn, only }: Job): Promise<void> {
   const program = await programWith(fault);
   const began = process.cpuUsage();
   let coverage = new Coverage();
@@ -46,6 +47,7 @@ async function run({ fault, from, stride, count, cpuSeconds, goesOn }: Job): Pro
   for (let index = 0; index < count && used() < cpuSeconds; index += 1) {
     const seed = from + index * stride;
     const plan = planOf(seed);
+    if (only !== undefined && !RARE[only](plan)) continue;
     const observe = (way: string): void => coverage.observe(way);
     const played = await play(plan, program, { observe }).catch((error: unknown) => {
       throw new Error(`Seed ${seed} cannot be played`, { cause: error });

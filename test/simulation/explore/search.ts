@@ -4,6 +4,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 
 import type { CoverageCounts } from "./coverage.ts";
+import type { Rare } from "./rare.ts";
 
 /** What a process is to play. */
 export interface Job {
@@ -17,6 +18,8 @@ export interface Job {
   readonly cpuSeconds: number;
   /** After a finding, too. */
   readonly goesOn?: boolean;
+  /** Plays plans of this kind alone, and passes over the other seeds. */
+  readonly only?: Rare | undefined;
 }
 
 export interface Found {
@@ -40,7 +43,8 @@ export interface Report {
  * Nobody reads the stack of an error here: a seed that finds something is played again to be told.
  */
 const FLAGS = [
-  "--max-semi-space-size=64",
+  "--min-semi-space-size=64",
+  "--max-semi-space-size=256",
   "--no-lazy-feedback-allocation",
   "--stack-trace-limit=0",
 ];

@@ -18,7 +18,7 @@ const SMALL: readonly ((random: Random) => Quotas)[] = [
 
 export function withSmallQuotas(plan: Plan, random: Random): Plan {
   const { clients, vendor, laptops, operator } = plan;
-  const hasSessions = clients.some(({ era }) => era === "legacy");
+  const hasSessions = clients.some(({ era }) => era !== "modern");
   const hasOthers = vendor !== undefined || laptops !== undefined || operator !== undefined;
   if (!hasSessions || hasOthers) return plan;
   if (!random.chance(CHANCE)) return plan;

@@ -31,10 +31,12 @@ const row = (more: Partial<UsageRow>): UsageRow => ({
   ...{ buckets: Array<number>(BUCKETS).fill(1), ...more },
 });
 
-const lacks = (minute: number, calls: number): Partial<ActivityStub> => ({
-  calls: () =>
-    Promise.resolve({ calls: [], hasMore: false, unlisted: [{ minute, person: "a", calls }] }),
-});
+const lacking = (of: readonly (readonly [minute: number, calls: number])[]) => {
+  const unlisted = of.map(([minute, calls]) => ({ minute, person: "", calls }));
+  return { calls: () => Promise.resolve({ calls: [], hasMore: false, unlisted }) };
+};
+
+const lackingOneIn = (...minutes: readonly number[]) => lacking(minutes.map((at) => [at, 1]));
 
 const rows = (of: readonly number[]): Partial<ActivityStub> => {
   const own = [...new Set(of)].toSorted((a, b) => a - b).map((day) => row({ day }));
@@ -81,8 +83,28 @@ describe("calls", () => {
   });
 
   test("that are not listed are added up by the minute", async ({ expect }) => {
-    const { unlisted } = await stubs({ [ONE]: lacks(5, 2), [OTHER]: lacks(5, 3) }).calls({}, 1);
+    const { unlisted } = await stubs({
+      [ONE]: lacking([[5, 2]]),
+      [OTHER]: lacking([[5, 3]]),
+    }).calls({}, 1);
     expect(unlisted).toEqual([{ minute: 5, person: "", calls: 5 }]);
+  });
+
+  test("that are not listed are named of minutes of which every object has told", async ({
+    expect,
+  }) => {
+    // The first one may have lost calls in the first minute, too: it names five.
+    const all = { [ONE]: lackingOneIn(7, 6, 5, 4, 3), [OTHER]: lackingOneIn(3, 1) };
+    const { unlisted } = await stubs(all).calls({}, 1);
+    expect(unlisted.map(({ minute, calls }) => [minute, calls])).toEqual([
+      ...[
+        [7, 1],
+        [6, 1],
+        [5, 1],
+        [4, 1],
+        [3, 2],
+      ],
+    ]);
   });
 });
 

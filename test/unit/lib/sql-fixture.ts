@@ -11,17 +11,21 @@ export interface SqlFixture {
   readonly clock: { now: number };
   /** How many rows a table has. */
   readonly rowsIn: (table: string) => number;
+  /** Deletes the database. */
+  readonly deleteAll: () => Promise<void>;
 }
 
 export const START = 1_800_000_000_000;
 
 export function withSql<T>(act: (fixture: SqlFixture) => T | Promise<T>): Promise<T> {
   const object = env.SESSIONS.get(env.SESSIONS.newUniqueId());
-  return runInDurableObject(object, (_instance, { storage: { sql } }) =>
-    act({
+  return runInDurableObject(object, (_instance, { storage }) => {
+    const { sql } = storage;
+    return act({
       sql,
       clock: { now: START },
       rowsIn: (table) => sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n,
-    }),
-  );
+      deleteAll: () => storage.deleteAll(),
+    });
+  });
 }

@@ -100,8 +100,11 @@ describe("the page after a connection", () => {
 
 describe("the page of a problem", () => {
   test("U13: names for the operator what to enter, with the redirect URI", ({ expect }) => {
-    const text = textOf(accountProblemView(problem).body.toString());
-    expect(text).toContain("MCP_SERVERS.github.oauth");
+    const html = accountProblemView(problem).body.toString();
+    const text = textOf(html);
+    expect(text).toContain("The settings are in MCP_SERVERS.github.oauth.");
+    expect(text).toContain("A server that was added is not there: it is changed on its page.");
+    expect(html).toContain('href="/admin/servers/github"');
     expect(text).toContain("https://mcp.example.com/oauth/upstream/github/callback");
     expect(text).toContain("enter clientId and issuer.");
   });
@@ -151,7 +154,7 @@ test("the operator sees who is connected to what, and what to register", ({ expe
   const text = textOf(String(accountServersSection(servers, signIn)));
   for (const said of [
     "https://mcp.example.com/oauth/upstream/wiki/callback",
-    "ada@example.com Connected, charles@example.com Connect it again",
+    "ada@example.com Connected, charles@example.com Connect it again Not asked: 112 more people, who may have one.",
     "by each person’s own key Connected by nobody yet",
     "by the gateway’s own account, whoever calls",
     "Connected by ada@example.com",

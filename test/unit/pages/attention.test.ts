@@ -102,16 +102,13 @@ describe("an account", () => {
 
   test("says whose it is, why, and since when", ({ expect }) => {
     const ended = { state: "needs-connect", trouble: "ended", since: 7 } as const;
-    const [shared, own] = ["oauth-shared", "oauth"].map(
-      (kind) =>
-        attentionIn({
-          ...NOTHING,
-          accounts: [atServer(kind as "oauth" | "oauth-shared", ended)],
-        })[0],
+    const [shared, own, ofGateway] = (["oauth-shared", "oauth", "client-credentials"] as const).map(
+      (kind) => attentionIn({ ...NOTHING, accounts: [atServer(kind, ended)] })[0],
     );
     expect(shared).toMatchObject({ since: 7 });
     expect(shared?.what).toMatch(/^The account that all share does not work: [a-z].+\.$/);
     expect(own?.what).toMatch(/^Your account there does not work: /);
+    expect(ofGateway?.what).toMatch(/^The gateway's own account there does not work: /);
   });
 });
 

@@ -90,6 +90,7 @@ describe("the admin page", () => {
     expect(buttonsOf(forms)).toEqual([
       [disconnectPath("wiki"), "Disconnect Wiki"],
       [PATHS.sealAccounts, "Seal all accounts anew"],
+      [`${PATHS.admin}#people`, "Search"],
       [PATHS.enableUser, "Enable charles@example.com"],
       [PATHS.deleteClient, "Delete for everybody Claude"],
       [PATHS.deleteClient, "Delete for everybody Cursor"],

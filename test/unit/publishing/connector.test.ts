@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 
 import { PublishClose } from "../../../src/protocol/publishing.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
-import { START, withSql } from "../lib/sql-fixture.ts";
+import { type SqlFixture, START, withSql } from "../lib/sql-fixture.ts";
 import { errorOf, Life, type Machine } from "./machine.ts";
 
 const DAY_MS = 86_400_000;
@@ -24,6 +24,18 @@ function replaced(life: Life): { readonly newer: Machine } {
   return { newer };
 }
 
+/** Two connections, of which neither has offered anything. */
+function connectedInTurn(fixture: SqlFixture): {
+  readonly life: Life;
+  readonly older: Machine;
+  readonly newer: Machine;
+} {
+  const life = new Life(fixture);
+  const older = life.connect();
+  fixture.clock.now += 1;
+  return { life, older, newer: life.connect() };
+}
+
 describe("the name of a server", () => {
   test("is the newest process's, and the older one is told", ({ expect }) =>
     withSql((fixture) => {
@@ -40,17 +52,36 @@ describe("the name of a server", () => {
       expect(life.heard.listed).toBe(1);
     }));
 
-  test("stays the newest connection's, when an older one offers it late", ({ expect }) =>
+  test("stays the newer process's, when an older one offers it late, which keeps its others", ({
+    expect,
+  }) =>
     withSql((fixture) => {
-      const life = new Life(fixture);
-      const older = life.connect();
-      fixture.clock.now += 1;
-      const newer = life.connect();
+      const { life, older, newer } = connectedInTurn(fixture);
       life.hello(newer, "files");
       life.hello(older, "files");
-      expect(older.closed?.code).toBe(PublishClose.replaced);
+      life.hello(older, "notes");
+      expect(older.frames).toMatchObject([
+        { t: "refused", name: "files", code: "name" },
+        { t: "welcome", name: "notes" },
+      ]);
+      expect([older.closed, newer.closed]).toEqual([undefined, undefined]);
+      for (const server of life.connector.list().servers)
+        expect(server).not.toHaveProperty("offlineSince");
+      // It has heard it, and does not take the name when it has slept and dials again.
+      const again = life.connect();
+      life.hello(again, "files", { generation: older.id });
+      expect(again.frames).toMatchObject([{ t: "refused", name: "files", code: "name" }]);
+    }));
+
+  test("stays the newest connection's, when an older one of the same process offers it late", ({
+    expect,
+  }) =>
+    withSql((fixture) => {
+      const { life, older, newer } = connectedInTurn(fixture);
+      life.hello(newer, "files", { generation: "one" });
+      life.hello(older, "files", { generation: "one" });
+      expect([older.closed?.code, newer.closed]).toEqual([1000, undefined]);
       expect(older.frames).toEqual([]);
-      expect(newer.closed).toBeUndefined();
       expect(life.connector.list().servers[0]).not.toHaveProperty("offlineSince");
     }));
 

@@ -4,6 +4,9 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { GroupCommit } from "../../../src/sessions/group-commit.ts";
 
+/** Only what fails waits for so long. */
+const SOON = { timeout: 20_000 };
+
 /** A commit whose writes become durable when the test says so. */
 class Slow {
   commits = 0;
@@ -21,7 +24,7 @@ class Slow {
   }
 
   async reaches(commits: number): Promise<void> {
-    await vi.waitUntil(() => this.commits === commits);
+    await vi.waitUntil(() => this.commits === commits, SOON);
   }
 }
 
@@ -80,7 +83,7 @@ test("writes that are not durable end nothing: the platform restarts the object"
   );
   group.request();
   group.request();
-  await vi.waitUntil(() => commits > 1);
+  await vi.waitUntil(() => commits > 1, SOON);
   expect(commits).toBe(2);
 });
 

@@ -8,40 +8,73 @@ import type { AuthContext } from "../../context/context.ts";
 import { canonicalResource } from "../../resources.ts";
 import { covers } from "../../scopes.ts";
 import { type AuthStore, isAdministrator } from "../../context/auth-store.ts";
-import { isServiceClientId, type ServiceClient } from "../../store/service-clients.ts";
+import type { ServiceClient } from "../../store/service-clients.ts";
+import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
 import { basicCredentials, type TokenRequest } from "../grants/token-request.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";
 import { SIGNING_ALGORITHMS } from "../../clients/document-keys.ts";
-import { hasAssertion, isSigned } from "./document-client.ts";
+import { hasAssertion, isSigned, refuse } from "./document-client.ts";
 import { invalidClient, oauthError, oauthJson, tooManyRequests } from "./oauth-http.ts";
 
 /** The longest lifetime, however long other tokens last: no user could be asked again. */
 const MAX_SECONDS = 3600;
+const FAILED = "Client authentication failed";
 
-export async function clientCredentials(
+/** The token requests of service clients, which the library does not know. */
+export async function tokenOfService(
   context: AuthContext,
   request: TokenRequest,
-): Promise<Response> {
-  if (!isServiceClientId(request.clientId)) return refuseOthers(context, request);
-  // RFC 6749 section 4.4.2: the client MUST authenticate.
+): Promise<TokenAnswer> {
+  // RFC 6749 section 4.4.2 and RFC 7009 section 2.1: the client MUST authenticate.
   const client = await authenticate(context, request);
-  if (client === undefined || !(await isServiceServed(context.store, client))) {
-    return invalidClient("Client authentication failed", request.authorization !== null);
+  if (client === undefined) return refuse(invalidClient(FAILED, request));
+  if (request.isRevocation) return { response: await revoke(context, request, client) };
+  if (request.grantType === "client_credentials") return issue(context, request, client);
+  return refuse(oauthError("unauthorized_client", "The client may use client_credentials alone"));
+}
+
+/**
+ * RFC 7009 section 2.2: a token that does not exist, or is another client's, is no error, and the
+ * response does not reveal which.
+ */
+async function revoke(
+  { store }: AuthContext,
+  { credential }: TokenRequest,
+  { id, label }: ServiceClient,
+): Promise<Response> {
+  const shard = store.ofUser(id);
+  const key = await shard.keys.check(credential);
+  if (key?.owner === id && (await shard.endKey(id, key.id))) {
+    await shard.audit.append(id, "token_revoked", { label });
+  }
+  return new Response(null);
+}
+
+async function issue(
+  context: AuthContext,
+  request: TokenRequest,
+  client: ServiceClient,
+): Promise<TokenAnswer> {
+  if (!(await isServiceServed(context.store, client))) {
+    return refuse(invalidClient(FAILED, request));
   }
   const resource = chooseResource(context, request, client);
   if (resource === undefined) {
-    return oauthError("invalid_target", "The resource is none that this client may use");
+    return refuse(oauthError("invalid_target", "The resource is none that this client may use"));
   }
   const scopes = chooseScopes(request, client, resource.scopes);
   if (scopes === undefined) {
-    return oauthError("invalid_scope", "The scope is more than this client may have");
+    return refuse(oauthError("invalid_scope", "The scope is more than this client may have"));
   }
   const { id, label, maker } = client;
   const { accessTokenMinutes, serviceTokensPerMinute } = context.limits;
   const seconds = Math.min(accessTokenMinutes * 60, MAX_SECONDS);
   const shard = context.store.ofUser(id);
   const wait = await shard.limits.take(`service:${id}`, serviceTokensPerMinute);
-  if (wait > 0) return tooManyRequests("Too many tokens were asked for; use one for longer", wait);
+  if (wait > 0) {
+    const description = "Too many tokens were asked for; use one for longer";
+    return refuse(tooManyRequests(description, wait), "limited");
+  }
   const [{ token, key }] = await Promise.all([
     shard.keys.create({
       kind: "cc",
@@ -58,15 +91,16 @@ export async function clientCredentials(
   const still = await context.store.ofClient(id).services.find(id);
   if (still === undefined || !(await isServiceServed(context.store, still))) {
     await shard.endKey(id, key.id);
-    return invalidClient("Client authentication failed", request.authorization !== null);
+    return refuse(invalidClient(FAILED, request));
   }
-  return oauthJson({
+  const response = oauthJson({
     access_token: token,
     token_type: "bearer",
     scope: key.scopes.join(" "),
     expires_in: seconds,
     resource: resource.id,
   });
+  return { response };
 }
 
 /** A service client ends with the right that its maker had (`ServiceClient.maker`). */
@@ -77,8 +111,14 @@ export async function isServiceServed(
   return !isDisabled && maker !== undefined && (await isAdministrator(store, maker));
 }
 
-/** RFC 6749 section 5.2: any other client must authenticate first, and is then refused. */
-async function refuseOthers(context: AuthContext, request: TokenRequest): Promise<Response> {
+/**
+ * The answer to `client_credentials` of any other client, which must authenticate first (RFC 6749
+ * section 5.2).
+ */
+export async function refuseClientCredentials(
+  context: AuthContext,
+  request: TokenRequest,
+): Promise<Response> {
   // The document of a client would have to be loaded, and would change nothing.
   if (!isDocumentUrl(request.clientId)) {
     const { authority, engine, origin } = context;

@@ -8,6 +8,7 @@ import { ASSERTION_TYPE, verifyClientAssertion } from "../../clients/client-asse
 import type { ClientRecord } from "../../clients/client-document.ts";
 import type { AssertionKeys } from "../../clients/document-keys.ts";
 import type { AuthContext } from "../../context/context.ts";
+import type { TokenReason } from "../../trace/trace.ts";
 import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
 import { TokenRequest } from "../grants/token-request.ts";
 import { invalidClient, oauthError, tooManyRequests } from "./oauth-http.ts";
@@ -16,8 +17,7 @@ export async function tokenOfDocument(
   context: AuthContext,
   request: TokenRequest,
 ): Promise<TokenAnswer> {
-  const { clientId, grantType, credentialField, params, subject } = request;
-  const isRevocation = grantType === "" && params.has("token");
+  const { clientId, grantType, credentialField, isRevocation, subject } = request;
   if (credentialField === undefined || (grantType === "" && !isRevocation)) {
     return refuse(oauthError("unsupported_grant_type", "Grant type not supported"));
   }
@@ -30,19 +30,23 @@ export async function tokenOfDocument(
   const outcome = await context.store.ofDocument(clientId).documents.load(clientId);
   switch (outcome.kind) {
     case "busy":
-      return refuse(tooManyRequests("Too many documents of clients", outcome.retryAfterSeconds));
+      return refuse(
+        tooManyRequests("Too many documents of clients", outcome.retryAfterSeconds),
+        "document",
+      );
     case "refused":
-      return refuse(invalidClient("Client not found"));
+      return refuse(invalidClient("Client not found", request));
     case "client":
       if (!(await isAuthentic(context, request, outcome.client))) {
-        return refuse(invalidClient("Client authentication failed"));
+        return refuse(invalidClient("Client authentication failed", request));
       }
       return shard.token(context.origin, verified(request));
   }
 }
 
-function refuse(response: Response): TokenAnswer {
-  return { response };
+/** @param reason for the login doctor, where the error code does not say it. */
+export function refuse(response: Response, reason?: TokenReason): TokenAnswer {
+  return { response, ...(reason !== undefined && { reason }) };
 }
 
 /** A client whose document lists only signing must sign; one that also lists `none` may. */

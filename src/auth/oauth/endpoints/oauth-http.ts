@@ -5,6 +5,7 @@
 
 import { mediaType } from "../../../lib/media-type.ts";
 import { readText, TooLargeError } from "../../../lib/read-text.ts";
+import { logUnexpected } from "../../../observability/unexpected.ts";
 
 /** A signed assertion and a list of redirect URIs take a few KiB. */
 const MAX_BYTES = 16 * 1024;
@@ -69,12 +70,31 @@ export function tooManyRequests(description: string, seconds: number): Response 
   return oauthError("temporarily_unavailable", description, options);
 }
 
+/** The answer to a request that failed inside the gateway: an object that is out of reach comes back. */
+export function unavailable(error: unknown): Response {
+  const description = `Something went wrong here (reference ${logUnexpected(error)})`;
+  const options = { status: 503, headers: { "Retry-After": "2" } };
+  return oauthError("temporarily_unavailable", description, options);
+}
+
+/** @returns the answer; `unavailable` when there is none. */
+export async function orUnavailable(answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    return unavailable(error);
+  }
+}
+
 /**
- * @param isBasic whether the client tried HTTP authentication, which RFC 6749 section 5.2 has
- *   answered with a challenge (401).
+ * @param authorization the header of a client that tried HTTP authentication: RFC 6749 section 5.2
+ *   has that answered with a challenge (401).
  */
-export function invalidClient(description: string, isBasic = false): Response {
-  const headers = isBasic ? { "WWW-Authenticate": 'Basic realm="OAuth"' } : {};
+export function invalidClient(
+  description: string,
+  { authorization }: { readonly authorization: string | null },
+): Response {
+  const headers = authorization === null ? {} : { "WWW-Authenticate": 'Basic realm="OAuth"' };
   return oauthError("invalid_client", description, { status: 401, headers });
 }
 

@@ -16,7 +16,14 @@ import type { AuthStore } from "../../context/auth-store.ts";
 import { addressOf, type AuthContext } from "../../context/context.ts";
 import { ADMIN, USE } from "../../scopes.ts";
 import { type Check, firstFinding } from "./check.ts";
-import { asOurs, oauthError, oauthJson, readOAuthBody, tooManyRequests } from "./oauth-http.ts";
+import {
+  asOurs,
+  oauthError,
+  oauthJson,
+  orUnavailable,
+  readOAuthBody,
+  tooManyRequests,
+} from "./oauth-http.ts";
 
 /** RFC 7591 section 2; the errors are those of section 3.2.2. */
 const METADATA: readonly Check<JsonObject, MetadataError>[] = [
@@ -25,7 +32,11 @@ const METADATA: readonly Check<JsonObject, MetadataError>[] = [
   limitTexts,
 ];
 
-export async function register(context: AuthContext, request: Request): Promise<Response> {
+export function register(context: AuthContext, request: Request): Promise<Response> {
+  return orUnavailable(() => answerOf(context, request));
+}
+
+async function answerOf(context: AuthContext, request: Request): Promise<Response> {
   const { store, limits, trace } = context;
   const body = await readOAuthBody(request, "application/json");
   if (body instanceof Response) return body;
@@ -118,8 +129,9 @@ function checkRedirectUris(sent: JsonObject): MetadataError | undefined {
   return { error: "invalid_redirect_uri", description };
 }
 
-function limitTexts({ client_name: name, contacts = [] }: JsonObject): MetadataError | undefined {
-  if (isListOfStrings(contacts) && [name ?? "", ...contacts].every(isShort)) return undefined;
+function limitTexts({ client_name: name, contacts }: JsonObject): MetadataError | undefined {
+  const listed = contacts ?? [];
+  if (isListOfStrings(listed) && [name ?? "", ...listed].every(isShort)) return undefined;
   return badMetadata(`client_name and contacts are texts of up to ${MAX_CHARS} characters`);
 }
 
@@ -135,9 +147,10 @@ function badMetadata(description: string): MetadataError {
   return { error: "invalid_client_metadata", description };
 }
 
+/** @returns the texts among the redirect URIs, of metadata that may not have been checked yet. */
 function urisIn(sent: unknown): { readonly redirectUris?: readonly string[] } {
   const { redirect_uris: uris } = isObject(sent) ? sent : {};
-  return Array.isArray(uris) ? { redirectUris: uris.map(String) } : {};
+  return Array.isArray(uris) ? { redirectUris: uris.filter((uri) => typeof uri === "string") } : {};
 }
 
 /**

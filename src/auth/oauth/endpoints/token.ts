@@ -8,17 +8,25 @@
  */
 
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
-import { logUnexpected } from "../../../observability/unexpected.ts";
 import { claimedClient } from "../../clients/client-assertion.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";
 import { addressOf, type AuthContext } from "../../context/context.ts";
 import { canonicalResource } from "../../resources.ts";
+import { isServiceClientId } from "../../store/service-clients.ts";
 import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
 import { basicCredentials, TokenRequest } from "../grants/token-request.ts";
 import { type Check, firstFinding } from "./check.ts";
-import { clientCredentials } from "./client-credentials.ts";
+import { refuseClientCredentials, tokenOfService } from "./client-credentials.ts";
 import { tokenOfDocument } from "./document-client.ts";
-import { asOurs, invalidClient, oauthError, readOAuthBody, tooManyRequests } from "./oauth-http.ts";
+import {
+  asOurs,
+  invalidClient,
+  oauthError,
+  orUnavailable,
+  readOAuthBody,
+  tooManyRequests,
+  unavailable,
+} from "./oauth-http.ts";
 import { traceToken } from "./trace-token.ts";
 
 const FORM: readonly Check<SentForm, Response>[] = [
@@ -42,7 +50,7 @@ export async function token(context: AuthContext, request: Request): Promise<Res
   const answer = await answerSafely(context, tokenRequest);
   await traceToken(context, tokenRequest, answer);
   return answer.response.status === 401
-    ? countFailure(context, { address, caller, response: answer.response })
+    ? orUnavailable(() => countFailure(context, { address, caller, response: answer.response }))
     : answer.response;
 }
 
@@ -50,8 +58,9 @@ export async function token(context: AuthContext, request: Request): Promise<Res
 async function answerOf(context: AuthContext, request: TokenRequest): Promise<TokenAnswer> {
   const { authority, engine, origin, store } = context;
   const { grantType, clientId, subject } = request;
+  if (isServiceClientId(clientId)) return tokenOfService(context, request);
   if (grantType === "client_credentials") {
-    return { response: await clientCredentials(context, request) };
+    return { response: await refuseClientCredentials(context, request) };
   }
   if (isDocumentUrl(clientId)) return tokenOfDocument(context, request);
   // Without a grant nothing can be redeemed: the library reports what is wrong with the rest.
@@ -67,9 +76,7 @@ async function answerSafely(context: AuthContext, request: TokenRequest): Promis
     const { response, ...more } = await answerOf(context, request);
     return { response: asOurs(response), ...more };
   } catch (error) {
-    const description = `Something went wrong here (reference ${logUnexpected(error)})`;
-    const options = { status: 503, headers: { "Retry-After": "2" } };
-    return { response: oauthError("temporarily_unavailable", description, options) };
+    return { response: unavailable(error), reason: "internal-error" };
   }
 }
 
@@ -146,13 +153,11 @@ function rejectRepeatedParameters({ params }: SentForm): Response | undefined {
 }
 
 /** The library would interpret a header that no check here has judged. */
-function rejectBrokenAuthorization({ authorization }: SentForm): Response | undefined {
+function rejectBrokenAuthorization(form: SentForm): Response | undefined {
+  const { authorization } = form;
   if (authorization === null || basicCredentials(authorization) !== undefined) return undefined;
-  return invalidClient("The Authorization header is broken", true);
+  return invalidClient("The Authorization header is broken", form);
 }
-
-/** A value in the shape of no token, so that the library looks nothing up for it. */
-const NOTHING = "malformed";
 
 function normalize(
   { params: sent, authorization }: SentForm,
@@ -173,10 +178,7 @@ function normalize(
     const claimed = claimedClient(assertion);
     if (claimed !== undefined) params.set("client_id", claimed);
   }
-  const request = new TokenRequest(params, authorization);
-  const { credentialField: field, credential, subject } = request;
-  if (field !== undefined && credential !== "" && subject === undefined) params.set(field, NOTHING);
-  return request;
+  return new TokenRequest(params, authorization);
 }
 
 const MAX_CLIENT_ID_CHARS = 512;

@@ -44,7 +44,7 @@ export async function traceToken(
 /** The client may send any text as grant type, a token for example. */
 function grantTypeOf({
   grantType,
-  credential,
+  isRevocation,
 }: TokenRequest): StepOf<"token_refused">["grantType"] {
   switch (grantType) {
     case "authorization_code":
@@ -52,7 +52,7 @@ function grantTypeOf({
     case "client_credentials":
       return grantType;
     default:
-      return grantType === "" && credential !== "" ? "revocation" : "other";
+      return isRevocation ? "revocation" : "other";
   }
 }
 

@@ -55,8 +55,8 @@ const REFUSAL_MS = 60_000;
 class GrantRefusal extends OAuthError {
   readonly reason: TokenReason;
 
-  constructor(reason: TokenReason, description: string) {
-    super("invalid_grant", { description });
+  constructor(reason: TokenReason, ...error: ConstructorParameters<typeof OAuthError>) {
+    super(...error);
     this.reason = reason;
   }
 }
@@ -128,7 +128,7 @@ export class GrantJudge {
     const { grants, maxAgeMs } = this.#options;
     const createdAt = grants.find(user, grant)?.createdAt ?? Number.NEGATIVE_INFINITY;
     if (this.#now() - createdAt < maxAgeMs) return;
-    throw new GrantRefusal("too-old", "The sign-in is too long ago");
+    throw ended("too-old", "The sign-in is too long ago");
   }
 
   /** @throws OAuthError `invalid_grant` for the grant of a user who may not be served any more. */
@@ -167,11 +167,11 @@ export class GrantJudge {
     const { users, audit, providerOf, ring, onEnded } = this.#options;
     const provider = providerOf(user.provider);
     if (provider === undefined) {
-      throw new GrantRefusal("provider-ended", "The user's provider is gone");
+      throw ended("provider-ended", "The user's provider is gone");
     }
     // Only the gateway knows the owner's code.
     if (provider.kind === "code") return;
-    if (!this.#buckets.of(id, QUESTIONS_PER_MINUTE).take()) throw unavailable(429);
+    if (!this.#buckets.of(id, QUESTIONS_PER_MINUTE).take()) throw unavailable("limited", 429);
     const keys = await ring();
     const purpose = upkeepPurpose(id);
     const opened = user.upkeep === undefined ? undefined : await unseal(keys, purpose, user.upkeep);
@@ -180,14 +180,18 @@ export class GrantJudge {
     // answer leaves the note, and a refresh token that the provider may have replaced.
     users.change(id, { askedAt: this.#now() });
     const answer = await provider.recheck(upkeep, user);
+    // Once the provider has renewed its token, no answer to an earlier question is missing any more.
+    const renewed =
+      answer.kind === "ended" || answer.upkeep === undefined
+        ? undefined
+        : { askedAt: undefined, upkeep: await seal(keys, purpose, answer.upkeep) };
     // Whoever has signed in again meanwhile was confirmed by that, and the answer is about the sign-in
     // before it.
-    const isCurrent = (): boolean => users.find(id)?.upkeep === user.upkeep;
-    if (!isCurrent()) return;
+    if (users.find(id)?.upkeep !== user.upkeep) return;
     switch (answer.kind) {
       case "unavailable":
-        users.change(id, { askedAt: user.askedAt });
-        throw unavailable(503);
+        users.change(id, renewed ?? { askedAt: user.askedAt });
+        throw unavailable("provider-unreachable", 503);
       case "ended":
         if (answer.isTokenRefused === true && this.#isUnproven(user)) {
           audit.append(id, "provider_answer_lost", { provider: user.provider });
@@ -196,32 +200,29 @@ export class GrantJudge {
         users.change(id, { askedAt: undefined });
         audit.append(id, "provider_ended", { provider: user.provider });
         onEnded(id);
-        throw new GrantRefusal("provider-ended", "The sign-in provider has ended the session");
+        throw ended("provider-ended", "The sign-in provider has ended the session");
       case "alive": {
         if (answer.identity !== undefined) {
           // Facts that the provider no longer states are removed.
           const { email, domain, groups, organizations } = answer.identity;
           users.change(id, { email, domain, groups, organizations });
         }
-        const renewed =
-          answer.upkeep === undefined ? undefined : await seal(keys, purpose, answer.upkeep);
-        if (!isCurrent()) return;
-        users.change(id, {
-          askedAt: undefined,
-          provenAt: this.#now(),
-          ...(renewed !== undefined && { upkeep: renewed }),
-        });
+        users.change(id, { askedAt: undefined, provenAt: this.#now(), ...renewed });
       }
     }
   }
 }
 
 function shutOut(): GrantRefusal {
-  return new GrantRefusal("user-gone", "The user may not sign in any more");
+  return ended("user-gone", "The user may not sign in any more");
 }
 
-function unavailable(statusCode: 429 | 503): OAuthError {
-  return new OAuthError("temporarily_unavailable", {
+function ended(reason: TokenReason, description: string): GrantRefusal {
+  return new GrantRefusal(reason, "invalid_grant", { description });
+}
+
+function unavailable(reason: TokenReason, statusCode: 429 | 503): GrantRefusal {
+  return new GrantRefusal(reason, "temporarily_unavailable", {
     description: "The sign-in provider cannot be asked just now; try again shortly",
     statusCode,
     headers: { "Retry-After": String(RETRY_SECONDS) },

@@ -99,8 +99,7 @@ export class Grants {
   revoke(user: string, grant: string): boolean {
     const key = grantKey({ user, grant });
     this.#rows.clear(`token:${user}:${grant}:`);
-    this.#sql.exec("DELETE FROM grant_use_1 WHERE key = ?", key);
-    this.retired.forget(key);
+    this.#forget(key);
     return this.#rows.delete(key);
   }
 
@@ -151,14 +150,21 @@ export class Grants {
     this.#sql.exec(insert, grantKey({ user, grant }), now, now - USED_MS);
   }
 
-  /** Removes the rows of grants that have expired. */
+  /** Removes the rows of grants that have expired. Each grant that was used has a row in `grant_use_1`. */
   sweep(): void {
     this.retired.sweep();
-    this.#sql.exec(
-      `DELETE FROM grant_use_1 WHERE NOT EXISTS (
+    const expired = this.#sql.exec<{ key: string }>(
+      `SELECT key FROM grant_use_1 WHERE NOT EXISTS (
          SELECT 1 FROM kv_1 WHERE kv_1.key = grant_use_1.key
        )`,
     );
+    for (const { key } of [...expired]) this.#forget(key);
+  }
+
+  /** Removes what is stored beside the row of a grant. */
+  #forget(key: string): void {
+    this.#sql.exec("DELETE FROM grant_use_1 WHERE key = ?", key);
+    this.retired.forget(key);
   }
 
   /** All of them, page by page. */

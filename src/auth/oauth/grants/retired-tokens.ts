@@ -33,7 +33,7 @@ export class RetiredTokens extends Records {
     this.run("DELETE FROM retired_1 WHERE owner = ?", [owner]);
   }
 
-  /** Removes the rows of grants that expired long ago. */
+  /** Removes the rows of tokens that were replaced long ago. */
   sweep(): void {
     this.run("DELETE FROM retired_1 WHERE expires <= ?", [this.now()]);
   }

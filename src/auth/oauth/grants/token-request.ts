@@ -24,12 +24,15 @@ const CREDENTIAL_FIELDS: ReadonlyMap<string, string> = new Map([
   ["", "token"],
 ]);
 
+/** A value in the shape of no token, so that the library looks nothing up for it. */
+const NOTHING = "malformed";
+
 export class TokenRequest {
   readonly params: URLSearchParams;
   /** The `Authorization` header, when the client used HTTP authentication. */
   readonly authorization: string | null;
   readonly clientId: string;
-  /** Empty when the request is to revoke a token (RFC 7009). */
+  /** Empty when the request has none, as one to revoke a token has (RFC 7009). */
   readonly grantType: string;
   /** The name of the field with the code or token; `undefined` for other grant types. */
   readonly credentialField: string | undefined;
@@ -48,12 +51,20 @@ export class TokenRequest {
     this.subject = subjectOf(this.credential);
   }
 
+  /** The request is to revoke a token (RFC 7009). */
+  get isRevocation(): boolean {
+    return this.grantType === "" && this.credential !== "";
+  }
+
   /** @returns the request in the form that the library reads. */
   toHttp(origin: string): Request {
+    const { credentialField: field, credential, subject } = this;
+    const body = new URLSearchParams(this.params);
+    if (field !== undefined && credential !== "" && subject === undefined) body.set(field, NOTHING);
     return new Request(`${origin}/token`, {
       method: "POST",
       headers: this.authorization === null ? {} : { Authorization: this.authorization },
-      body: this.params,
+      body,
     });
   }
 }

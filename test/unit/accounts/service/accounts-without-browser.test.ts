@@ -1,6 +1,6 @@
 /** Accounts for which no browser leaves: a person's API key, and the gateway's own. */
 
-import { describe, inject, test, vi } from "vitest";
+import { describe, inject, test } from "vitest";
 
 import type { VaultService } from "../../../../src/accounts/service/vault-service.ts";
 import type { OAuthSettings, ServerAuth } from "../../../../src/accounts/settings.ts";
@@ -10,6 +10,7 @@ import { parametersOf, Vendor } from "../../../support/vendor/vendor.ts";
 import { withSql } from "../../lib/sql-fixture.ts";
 import { life, OAUTH, play, type Played, root } from "./vault-fixture.ts";
 import { usable, withVendor } from "./vendor-world.ts";
+import { until } from "../../../support/until.ts";
 
 const S = { slug: "s" };
 const HOUR = 3600;
@@ -282,7 +283,7 @@ describe("U67 the gateway's own account", () => {
       const endpoint = new URL("https://elsewhere.example/mcp");
       const other = life(fixture, { played, kind, endpoint });
       expect(usable(await other.credential(S)).accountId).not.toBe(accountId);
-      await vi.waitUntil(() => fixture.rowsIn("holders_1") === 0);
+      await until(() => fixture.rowsIn("holders_1") === 0, "no holder");
       expect(told).toEqual([accountId]);
     }));
 });

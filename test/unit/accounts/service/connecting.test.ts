@@ -1,6 +1,6 @@
 /** Attempts to connect an account, as the browser that comes back meets them. */
 
-import { describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import { withSql } from "../../lib/sql-fixture.ts";
 import { Accounts } from "../../../../src/accounts/store/accounts.ts";
@@ -19,6 +19,7 @@ import {
   type Played,
   root,
 } from "./vault-fixture.ts";
+import { until } from "../../../support/until.ts";
 
 const MINUTE = 60_000;
 
@@ -32,12 +33,12 @@ describe("what is ended while it is connected", () => {
       const played = play({ arrived: arrived.promise });
       const vault = life(fixture, { played });
       const finishing = vault.finish(callbackOf(await begin(vault)));
-      await vi.waitFor(() => expect(played.exchanges).toBe(1));
+      await until(() => played.exchanges === 1, "the exchange");
       await end(vault);
       arrived.resolve();
       expect(await finishing).toEqual({ kind: "unknown" });
       expect(await vault.account("s")).toBeUndefined();
-      await vi.waitFor(() => expect(played.revoked).toEqual(["refresh-0"]));
+      await until(() => played.revoked.join() === "refresh-0", "the revocation");
       await connect(vault);
       expect(await vault.account("s")).toBeDefined();
     }),
@@ -469,7 +470,7 @@ describe("an account", () => {
       await connect(vault);
       expect(await vault.disconnect("s")).toBe("disconnected");
       expect(fixture.rowsIn("accounts_1")).toBe(0);
-      await vi.waitUntil(() => played.revoked.length > 0);
+      await until(() => played.revoked.length > 0, "the revocation");
       expect(played.revoked).toEqual(["refresh-0"]);
       expect(await vault.credential({ slug: "s" })).toMatchObject({ reason: "not-connected" });
       expect(await vault.disconnect("s")).toBe("none");
@@ -503,7 +504,7 @@ describe("an account", () => {
       const held = { ...HOLDER, slug: "s", accountId };
       expect(vault.holders.hold(held)).toBe(true);
       await vault.disconnect("s");
-      await vi.waitUntil(() => played.revoked.length > 0);
+      await until(() => played.revoked.length > 0, "the revocation");
       const credential = {
         ...{ kind: "use", accountId, generation: 1 },
         endpoint: "https://server.example/mcp",
@@ -524,7 +525,7 @@ describe("an account", () => {
       const accountId = (await vault.account("s")) ?? "";
       vault.holders.hold({ ...HOLDER, slug: "s", accountId });
       await connect(vault);
-      await vi.waitUntil(() => fixture.rowsIn("holders_1") === 0);
+      await until(() => fixture.rowsIn("holders_1") === 0, "no holder");
       expect(told).toEqual([accountId]);
       expect(played.revoked).toEqual([]);
     }));
@@ -540,7 +541,7 @@ describe("an account", () => {
       const accountId = (await vault.account("s")) ?? "";
       vault.holders.hold({ ...HOLDER, slug: "s", accountId });
       await vault.disconnect("s");
-      await vi.waitUntil(() => lost.revoked.length > 0);
+      await until(() => lost.revoked.length > 0, "the revocation");
       const played = play({ tell: async (...tell) => void told.push(tell) });
       const later = life(fixture, { played });
       expect(later.dueAt()).toBe(fixture.clock.now + 60_000);
@@ -557,7 +558,7 @@ describe("an account", () => {
       vault.holders.hold({ ...HOLDER, slug: "s", accountId: (await vault.account("s")) ?? "" });
       vault.holders.release(HOLDER);
       await vault.disconnect("s");
-      await vi.waitUntil(() => played.revoked.length > 0);
+      await until(() => played.revoked.length > 0, "the revocation");
       expect(fixture.rowsIn("holders_1")).toBe(0);
     }));
 });

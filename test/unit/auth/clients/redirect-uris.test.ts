@@ -23,6 +23,8 @@ describe("redirect URIs", () => {
       "http://127.0.0.1:33418/",
       "http://127.9.9.9/cb",
       "http://[::1]:1/cb",
+      "https://localhost:8443/callback",
+      "https://127.0.0.1/cb",
     ],
     application: ["cursor://anysphere.cursor-mcp/oauth/callback"],
     unused: [

@@ -240,6 +240,10 @@ const DECIDING: readonly Case[] = [
     says: "The attempt went on in another browser than it began in, or the browser keeps no cookies.",
   },
   {
+    ...{ steps: [approved, stopped("ended")], outcome: "failed" },
+    says: "The person was signed out while they approved the application: start again from the application.",
+  },
+  {
     ...{ steps: [shown, stopped("foreign-origin")], outcome: "failed" },
     says: "The answer did not come from this gateway's own page.",
   },
@@ -355,8 +359,17 @@ const GETTING_A_TOKEN: readonly Case[] = [
     says: "The application asked for a token in a way that is not supported here.",
   },
   {
-    ...{ steps: [noToken("limited")], outcome: "failed" },
-    says: "There were too many requests from this address: wait a minute and try again.",
+    steps: [noToken("temporarily_unavailable", "limited", "client_credentials")],
+    outcome: "failed",
+    says: "The application asked for tokens too often: it has to use each of them for longer.",
+  },
+  {
+    ...{ steps: [noToken("temporarily_unavailable", "document")], outcome: "failed" },
+    says: "Too many metadata documents of applications were asked for at that host: the application will try again.",
+  },
+  {
+    ...{ steps: [noToken("temporarily_unavailable", "internal-error")], outcome: "failed" },
+    says: "The gateway itself failed, and its log says how: the application will try again.",
   },
   {
     ...{ steps: [noToken("invalid_request")], outcome: "failed" },
@@ -413,7 +426,8 @@ const USING_IT: readonly Case[] = [
     says: "The application sent a token that is not good any more: connect the application again.",
   },
   {
-    ...{ steps: [noRefresh("temporarily_unavailable")], outcome: "failed" },
+    steps: [noRefresh("temporarily_unavailable", "provider-unreachable")],
+    outcome: "failed",
     says: "The sign-in provider could not be reached: the application will try again.",
   },
 ];

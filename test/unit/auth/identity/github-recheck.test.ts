@@ -2,7 +2,11 @@
 
 import { describe, test } from "vitest";
 
+import type { Recheck } from "../../../../src/auth/identity/provider.ts";
 import { ann, byId, FakeGitHub, providerAt, upkeepOf } from "./fake-github.ts";
+
+const tokensIn = (verdict: Recheck): unknown =>
+  verdict.kind === "ended" ? verdict.kind : JSON.parse(verdict.upkeep ?? "{}");
 
 async function recheckAfter(change: (fake: FakeGitHub) => void, allow: object = byId) {
   const fake = new FakeGitHub();
@@ -70,14 +74,23 @@ describe("GitHubProvider.recheck()", () => {
     const renewed = { accessToken: "ghu_2", refreshToken: "ghr_2" };
     const verdict = await provider.recheck(upkeep, ann);
     expect(verdict).toMatchObject({ kind: "alive", identity: ann });
-    expect(JSON.parse((verdict.kind === "alive" && verdict.upkeep) || "{}")).toMatchObject(renewed);
+    expect(tokensIn(verdict)).toMatchObject(renewed);
     expect(Object.fromEntries(fake.seen[0]?.form ?? [])).toMatchObject({
       grant_type: "refresh_token",
       refresh_token: "ghr_1",
     });
     fake.answers.set("/user", () => new Response("", { status: 500 }));
     const blind = await provider.recheck(upkeep, ann);
-    expect(JSON.parse((blind.kind === "alive" && blind.upkeep) || "{}")).toMatchObject(renewed);
+    expect(blind.kind).toBe("alive");
+    expect(tokensIn(blind)).toMatchObject(renewed);
+    for (const answer of [new Response("", { status: 404 }), new Response("<p>Maintenance")]) {
+      fake.answers.set("/user", () => answer);
+      const unread = await provider.recheck(upkeep, ann);
+      expect(unread.kind).toBe("unavailable");
+      expect(tokensIn(unread)).toMatchObject(renewed);
+    }
+    fake.answers.set("/user", () => Response.json({}, { status: 401 }));
+    expect((await provider.recheck(upkeep, ann)).kind).toBe("ended");
     fake.token = { error: "bad_refresh_token" };
     expect((await provider.recheck(upkeep, ann)).kind).toBe("ended");
     fake.token = { error: "incorrect_client_credentials" };

@@ -6,6 +6,7 @@
 import { describe, test } from "vitest";
 
 import { NO_ONE_ALLOWED } from "../../../../src/auth/identity/allow-list.ts";
+import { GOOGLE, STANDARD } from "../../../../src/auth/identity/oidc-traits.ts";
 import type { OidcProvider } from "../../../../src/auth/identity/oidc.ts";
 import type { KnownIdentity, Recheck } from "../../../../src/auth/identity/provider.ts";
 import { CLIENT_ID, FakeOidc, ISSUER, now, providerAt, signed, signIn } from "./fake-oidc.ts";
@@ -36,7 +37,7 @@ async function recheckAfter(
 }
 
 const refreshTokenOf = (verdict: Recheck): unknown =>
-  verdict.kind === "alive" ? JSON.parse(verdict.upkeep ?? "{}").refreshToken : verdict.kind;
+  verdict.kind === "ended" ? verdict.kind : JSON.parse(verdict.upkeep ?? "{}").refreshToken;
 
 const tokenError = (error: string) => (fake: FakeOidc) => {
   fake.answers.set("/token", () => Response.json({ error }, { status: 400 }));
@@ -45,6 +46,13 @@ const tokenError = (error: string) => (fake: FakeOidc) => {
 const onlyUserinfo = (userinfo: Record<string, unknown>) => (fake: FakeOidc) => {
   fake.idToken = undefined;
   fake.userinfo = userinfo;
+};
+
+const withoutIdToken = (fake: FakeOidc): void => {
+  fake.idToken = undefined;
+};
+const withoutKeys = (fake: FakeOidc): void => {
+  fake.answers.set("/jwks", () => new Response("", { status: 503 }));
 };
 
 describe("with a refresh token", () => {
@@ -109,11 +117,15 @@ describe("with a refresh token", () => {
     expect(verdict.kind).toBe("ended");
   });
 
-  test("a forged ID token renews nothing", async ({ expect }) => {
+  test("a forged ID token confirms nothing, and a new refresh token is not lost", async ({
+    expect,
+  }) => {
     const { verdict } = await recheckAfter((fake) => {
+      fake.tokens = { refresh_token: "refresh-2" };
       fake.idToken = (claims) => signed(claims, {}, true);
     });
     expect(verdict.kind).toBe("unavailable");
+    expect(refreshTokenOf(verdict)).toBe("refresh-2");
   });
 
   test("a person who is no longer on the list is refused", async ({ expect }) => {
@@ -165,6 +177,41 @@ describe("with a refresh token", () => {
     );
   });
 
+  const UNSAID = [
+    ["a group, and no ID token comes", STANDARD, { groups: ["mcp"] }, withoutIdToken],
+    ["a group, and the keys are out of reach", STANDARD, { groups: ["mcp"] }, withoutKeys],
+    ["a domain, and no ID token comes", GOOGLE, { domains: ["example.com"] }, withoutIdToken],
+    ["a domain, and the keys are out of reach", GOOGLE, { domains: ["example.com"] }, withoutKeys],
+  ] as const;
+  test.for(UNSAID)(
+    "nothing ends where what decides is %s",
+    async ([, traits, list, change], { expect }) => {
+      const provider = (): OidcProvider =>
+        providerAt(fake, { allow: { ...NO_ONE_ALLOWED, ...list } }, traits);
+      const fake = new FakeOidc();
+      fake.claims = { groups: ["mcp"], hd: "example.com" };
+      const upkeep = await signedIn(fake, provider());
+      fake.tokens = { refresh_token: "refresh-2" };
+      fake.userinfo = { email: "ann@example.com", email_verified: true };
+      change(fake);
+      const verdict = await provider().recheck(upkeep, ann);
+      expect(verdict.kind).toBe("unavailable");
+      expect(refreshTokenOf(verdict)).toBe("refresh-2");
+    },
+  );
+
+  test("a group that userinfo names decides, also without an ID token", async ({ expect }) => {
+    const fake = new FakeOidc();
+    fake.claims = { groups: ["mcp"] };
+    const provider = providerAt(fake, { allow: { ...NO_ONE_ALLOWED, groups: ["mcp"] } });
+    const upkeep = await signedIn(fake, provider);
+    withoutIdToken(fake);
+    fake.userinfo = { groups: ["mcp"] };
+    expect((await provider.recheck(upkeep, ann)).kind).toBe("alive");
+    fake.userinfo = { groups: ["staff"] };
+    expect((await provider.recheck(upkeep, ann)).kind).toBe("ended");
+  });
+
   test("a new one is not lost when the userinfo endpoint is out of reach", async ({ expect }) => {
     const { verdict } = await recheckAfter((fake) => {
       fake.tokens = { refresh_token: "refresh-2" };
@@ -172,6 +219,35 @@ describe("with a refresh token", () => {
       fake.answers.set("/userinfo", () => new Response("", { status: 503 }));
     });
     expect(verdict).not.toHaveProperty("identity");
+    expect(refreshTokenOf(verdict)).toBe("refresh-2");
+  });
+
+  const BROKEN: readonly (readonly [string, () => Response])[] = [
+    ["HTTP 404", () => new Response("", { status: 404 })],
+    ["HTTP 400", () => Response.json({ error: "invalid_request" }, { status: 400 })],
+    ["a page", () => new Response("<p>Maintenance", { headers: { "Content-Type": "text/html" } })],
+    ["another person's answer", () => Response.json({ sub: "eve" })],
+  ];
+  test.for(BROKEN)(
+    "a new one is not lost when the userinfo endpoint answers with %s",
+    async ([, answer], { expect }) => {
+      const { verdict } = await recheckAfter((fake) => {
+        fake.tokens = { refresh_token: "refresh-2" };
+        fake.claims = { email: undefined, email_verified: undefined };
+        fake.answers.set("/userinfo", answer);
+      });
+      expect(verdict.kind).toBe("unavailable");
+      expect(refreshTokenOf(verdict)).toBe("refresh-2");
+    },
+  );
+
+  test("a new one is not lost when there are no keys at their address", async ({ expect }) => {
+    const fake = new FakeOidc();
+    const upkeep = await signedIn(fake, providerAt(fake));
+    fake.tokens = { refresh_token: "refresh-2" };
+    fake.answers.set("/jwks", () => new Response("", { status: 404 }));
+    const verdict = await providerAt(fake).recheck(upkeep, ann);
+    expect(verdict.kind).toBe("unavailable");
     expect(refreshTokenOf(verdict)).toBe("refresh-2");
   });
 

@@ -17,6 +17,7 @@ import {
   withScene,
 } from "./catalog-fixture.ts";
 import { START } from "../../lib/sql-fixture.ts";
+import { until } from "../../../support/until.ts";
 
 const HOUR = 3_600_000;
 
@@ -28,7 +29,7 @@ describe("a refresh that ends when its server is configured in another way", () 
         const over = new AbortController();
         const cache = scene.cache({ over: over.signal });
         const asked = ask(cache);
-        await vi.waitFor(() => expect(scene.attempts).toHaveLength(1));
+        await until(() => scene.attempts.length === 1, "the attempt");
         const [attempt] = scene.attempts;
         over.abort(new Error("another configuration"));
         if (how === "is aborted") attempt?.fail(new Error("another configuration"));

@@ -121,6 +121,7 @@ describe("a failure", () => {
     ["ENOTFOUND", "The name mcp.example.com is not known", "written right"],
     ["EAI_AGAIN", "The name mcp.example.com is not known", "online"],
     ["UND_ERR_CONNECT_TIMEOUT", "mcp.example.com cannot be reached", "the right network"],
+    ["ERR_SOCKET_CONNECTION_TIMEOUT", "mcp.example.com cannot be reached", "online"],
     ["ENETUNREACH", "mcp.example.com cannot be reached", "online"],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "does not speak https", "http://mcp.example.com"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate", "NODE_EXTRA_CA_CERTS"],

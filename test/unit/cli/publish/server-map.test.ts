@@ -3,9 +3,11 @@ import { describe, test } from "vitest";
 import { readServerMap } from "../../../../cli/publish/server-map.ts";
 
 const ENVIRONMENT = { HOME: "/home/me", TOKEN: "t0ken" };
+const GATEWAY = new URL("https://mcp.example.com/mcp");
+const BACK = "leads back to the gateway";
 
 function read(map: object) {
-  return readServerMap(JSON.stringify({ mcpServers: map }), ENVIRONMENT);
+  return readServerMap(JSON.stringify({ mcpServers: map }), ENVIRONMENT, GATEWAY);
 }
 
 describe("the map of a client", () => {
@@ -17,7 +19,7 @@ describe("the map of a client", () => {
         "api": { "command": "node", "env": { "TOKEN": "\${env:TOKEN}", "PORT": 1, "MODE": "\${MODE:-ro}" } },
       },
     }`;
-    expect(readServerMap(text, ENVIRONMENT)).toEqual({
+    expect(readServerMap(text, ENVIRONMENT, GATEWAY)).toEqual({
       servers: [
         {
           name: "my-files",
@@ -43,7 +45,7 @@ describe("the map of a client", () => {
     ["servers", { inputs: [], servers: { a: { type: "stdio", command: "x" } } }],
     ["nothing around it", { a: { command: "x" } }],
   ] as const)("may stand in %s", ([, file], { expect }) => {
-    const names = readServerMap(JSON.stringify(file), {})?.servers.map(({ name }) => name);
+    const names = readServerMap(JSON.stringify(file), {}, GATEWAY)?.servers.map(({ name }) => name);
     expect(names).toEqual(["a"]);
   });
 
@@ -60,10 +62,27 @@ describe("the map of a client", () => {
     [{ command: "x", args: ["${UNSET}"] }, "the variable UNSET is not set"],
     [{ command: "x", env: { KEY: "${input:key}" } }, "${input:key} means something"],
     ["x", "is no server"],
+    [{ command: "edgeway", args: ["connect", "https://mcp.example.com/mcp"] }, BACK],
+    [{ command: "node", args: ["/git/edgeway/cli/edgeway.mjs", "connect", GATEWAY.href] }, BACK],
+    [{ command: "npx", args: ["edgeway", "connect"], env: { EDGEWAY_URL: GATEWAY.origin } }, BACK],
+    [{ command: "npx", args: ["-y", "edgeway@0.1.0", "connect", `${GATEWAY.href}/docs`] }, BACK],
+    [{ command: "env", args: ["A=b", "${HOME}/edgeway", "connect", GATEWAY.href] }, BACK],
+    [{ command: "C:\\bin\\Edgeway.CMD", args: ["connect", GATEWAY.href] }, BACK],
+    [{ command: "cmd", args: ["/c", `npx edgeway connect "${GATEWAY.href}"`] }, BACK],
+    [{ command: "npx", args: ["-y", "mcp-remote@latest", GATEWAY.href] }, BACK],
   ] as const)("skips %j by name", ([entry, why], { expect }) => {
     const { servers, skipped } = read({ other: entry, good: { command: "x" } }) ?? {};
     expect(servers?.map(({ name }) => name)).toEqual(["good"]);
     expect(skipped).toEqual([expect.stringContaining(`other: ${why}`)]);
+  });
+
+  test.for([
+    { command: "edgeway-notes", args: ["connect", GATEWAY.href] },
+    { command: "npx", args: ["@someone/notes", "/git/edgeway", GATEWAY.href] },
+    { command: "node", args: ["/git/edgeway/serve.mjs", "connect", GATEWAY.href] },
+    { command: "edgeway", args: ["connect", "https://another.example.com/mcp"] },
+  ])("has %j, which is another program", (entry, { expect }) => {
+    expect(read({ notes: entry })).toMatchObject({ servers: [{ name: "notes" }], skipped: [] });
   });
 
   test("has one server of each name", ({ expect }) => {
@@ -76,6 +95,6 @@ describe("the map of a client", () => {
   });
 
   test.for(["", "[]", "name = 1", '"text"'])("is not in %j", (text, { expect }) => {
-    expect(readServerMap(text, {})).toBeUndefined();
+    expect(readServerMap(text, {}, GATEWAY)).toBeUndefined();
   });
 });

@@ -50,6 +50,13 @@ describe("a command", () => {
     expect(findProgram(command, windowsWith(files))).toBe(found);
   });
 
+  test("in a relative folder begins there once, since it is started there", ({ expect }) => {
+    const server = { name: "files", command: "./run.sh", args: [], env: {}, cwd: "tools" };
+    expect(localServer(server, [], posixWith(["/work/tools/./run.sh"]))).toMatchObject({
+      ...{ command: { file: "/work/tools/./run.sh" }, cwd: "/work/tools" },
+    });
+  });
+
   test("that is not there is known before anything runs", ({ expect }) => {
     const server = { name: "files", command: "nowhere", args: [], ...NONE };
     expect(localServer(server, [], posixWith([]))).toBe('files: there is no program "nowhere"');

@@ -156,6 +156,15 @@ describe("a failure that may be the call's own fault", () => {
     expect(await scene.call(OK)).toHaveProperty("error.data.retryAfter");
   });
 
+  test("of one person's applications is that of one", async ({ expect }) => {
+    const scene = guardScene({ failuresBeforePause: 3 });
+    const fault = failing({ reason: "timeout" });
+    for (let n = 0; n < 10; n++) await scene.call(fault, TOOL, `ann.app-${n}`);
+    expect(scene.reports).toEqual([]);
+    await scene.call(fault, TOOL, "bob.app-0");
+    expect(scene.reports).toHaveLength(1);
+  });
+
   test("of one does not make the pause longer for others", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
     await failed(scene, 1);

@@ -1,6 +1,6 @@
 /** Finding a legacy server's transport by shaking hands (2025-11-25, backwards compatibility). */
 
-import { describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import { type Answer, failureOf, fakeTarget, html } from "../fake-target.ts";
 import {
@@ -12,6 +12,7 @@ import {
   shakeHands,
   sseServer,
 } from "./legacy-servers.ts";
+import { until } from "../../../support/until.ts";
 
 describe("connect() over Streamable HTTP", () => {
   test("shakes hands in one POST, and keeps the session", async ({ expect }) => {
@@ -59,7 +60,7 @@ describe("connect() over Streamable HTTP", () => {
       return new Response(text, { headers: { ...EVENTS, "Mcp-Session-Id": "s-1" } });
     });
     await shakeHands(fakeTarget(server.answer));
-    await vi.waitUntil(() => server.seen.length === 3);
+    await until(() => server.seen.length === 3, "three requests");
     const [, ...answers] = server.seen;
     expect(answers.map(({ body }) => body)).toEqual([
       { jsonrpc: "2.0", id: "p", result: {} },

@@ -13,6 +13,9 @@ import type { SavedConnection } from "../../../../src/upstream/legacy/saved-conn
 import { type Answer, bodyOf, bytesOf, failureOf, fakeTarget, html, json } from "../fake-target.ts";
 import { EVENTS, handshake, sseServer } from "./legacy-servers.ts";
 
+/** Only what fails waits for so long. */
+const SOON = { timeout: 20_000 };
+
 const { signal: never } = new AbortController();
 const CLIENT = {
   revision: "2025-06-18",
@@ -215,7 +218,7 @@ class Forgetful {
     const call = { method: "tools/call", params: { name: "a" } };
     for (const session of ["session-1", "session-2"]) {
       void failureOf(connection.request(call, this.#peer, leaving.signal));
-      await vi.waitUntil(() => this.#streams.has(session));
+      await vi.waitUntil(() => this.#streams.has(session), SOON);
     }
     return connection;
   }
@@ -225,11 +228,11 @@ class Forgetful {
     const count = this.asked.length;
     const text = `id: e1\ndata: ${JSON.stringify(QUESTION)}\n\n`;
     this.#streams.get(session)?.enqueue(bytesOf(text));
-    await vi.waitUntil(() => this.asked.length > count);
+    await vi.waitUntil(() => this.asked.length > count, SOON);
   }
 
   async receivesAnswers(count: number): Promise<unknown> {
-    await vi.waitUntil(() => this.answered.length >= count);
+    await vi.waitUntil(() => this.answered.length >= count, SOON);
     return this.answered;
   }
 }

@@ -8,7 +8,7 @@ import {
   OAuthError,
   type TokenExchangeCallbackOptions,
 } from "@cloudflare/workers-oauth-provider";
-import { describe, test, vi } from "vitest";
+import { describe, test } from "vitest";
 
 import type { IdentityProvider, Recheck } from "../../../../../src/auth/identity/provider.ts";
 import { currentUser } from "../../../../../src/auth/store/users.ts";
@@ -18,6 +18,7 @@ import { GrantJudge, upkeepPurpose } from "../../../../../src/auth/oauth/grants/
 import type { Grant } from "../../../../../src/auth/oauth/grants/grants.ts";
 import { importKey, type Keyring, seal, unseal } from "../../../../../src/lib/seal.ts";
 import { withSql } from "../../../lib/sql-fixture.ts";
+import { until } from "../../../../support/until.ts";
 
 interface Fixture {
   readonly judge: GrantJudge;
@@ -90,6 +91,7 @@ function asking(
 ): TokenExchangeCallbackOptions<unknown> {
   return {
     userId: USER.id,
+    grantId: GRANT.id,
     requestedScope: [...scopes],
     grantType,
   } as unknown as TokenExchangeCallbackOptions<unknown>;
@@ -133,6 +135,7 @@ describe("a refresh", () => {
       for (let n = 0; n < 30; n++) await judge.judge(asking());
       const refused = { error: "temporarily_unavailable", status: 429 };
       expect(await refusal(judge.judge(asking()))).toMatchObject(refused);
+      expect(judge.refusalOf(GRANT.id)).toBe("limited");
       expect(asked).toHaveLength(30);
       clock.now += 2000;
       expect(await judge.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
@@ -151,7 +154,7 @@ describe("a refresh", () => {
       },
     },
     { kind: "ended", detail: "The older sign-in has ended." },
-    { kind: "unavailable" },
+    { kind: "unavailable", upkeep: "older" },
   ];
   test.for(OLDER)(
     "leaves what a newer sign-in has brought, when the answer is $kind",
@@ -207,9 +210,27 @@ describe("a refresh", () => {
       const headers = { "Retry-After": "30" };
       const passing = { error: "temporarily_unavailable", status: 503, headers };
       expect(await Promise.all(all)).toEqual([passing, passing, passing]);
+      expect(fixture.judge.refusalOf(GRANT.id)).toBe("provider-unreachable");
       expect([fixture.asked.length, fixture.ended]).toEqual([1, []]);
       fixture.answer = { kind: "alive" };
       expect(await fixture.judge.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+    });
+  });
+
+  test("keeps a new refresh token of a provider that then fails to say who the person is", async ({
+    expect,
+  }) => {
+    await withJudge(async (fixture) => {
+      const { judge, asked, users, ring, ended } = fixture;
+      fixture.answer = { kind: "unavailable", upkeep: "second" };
+      const refused = { error: "temporarily_unavailable", status: 503 };
+      expect(await refusal(judge.judge(asking()))).toMatchObject(refused);
+      const { upkeep = "", askedAt } = users.find(USER.id) ?? {};
+      expect(await unseal(ring, upkeepPurpose(USER.id), upkeep)).toBe("second");
+      expect(askedAt).toBeUndefined();
+      fixture.answer = { kind: "alive" };
+      expect(await judge.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+      expect([asked, ended]).toEqual([["first", "second"], []]);
     });
   });
 
@@ -258,9 +279,7 @@ async function dieWhileAsking(fixture: Fixture): Promise<void> {
   fixture.answer = new Promise(() => undefined);
   const before = asked.length;
   judge.judge(asking()).catch(() => undefined);
-  await vi.waitFor(() => {
-    if (asked.length === before) throw new Error("not asked yet");
-  });
+  await until(() => asked.length > before, "the provider to be asked");
 }
 
 describe("a provider that replaces its refresh token, and an answer that is lost", () => {
@@ -292,6 +311,10 @@ describe("a provider that replaces its refresh token, and an answer that is lost
       async (fixture: Fixture): Promise<void> => {
         fixture.answer = { kind: "alive", upkeep: "second" };
         await fixture.newLife().judge(asking());
+      },
+      async (fixture: Fixture): Promise<void> => {
+        fixture.answer = { kind: "unavailable", upkeep: "second" };
+        await refusal(fixture.newLife().judge(asking()));
       },
       async ({ users, ring }: Fixture): Promise<void> => {
         const upkeep = await seal(ring, upkeepPurpose(USER.id), "newer");

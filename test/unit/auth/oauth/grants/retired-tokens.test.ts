@@ -19,6 +19,25 @@ test("a retired token is known for its own grant, and for no other", async ({ ex
   });
 });
 
+test("they go with a grant that has expired", async ({ expect }) => {
+  await withSql(({ sql, clock, rowsIn }) => {
+    const rows = new KvRows(sql, () => clock.now);
+    const grants = new Grants(rows, sql, () => clock.now);
+    const expiresAt = START / 1000 + 60;
+    rows.put("grant:u:1", "{}", { expiresAt });
+    rows.put("grant:u:2", "{}", { expiresAt: expiresAt + 60 });
+    for (const grant of ["1", "2"]) {
+      grants.retired.retire(`grant:u:${grant}`, [`h${grant}a`, `h${grant}b`]);
+      grants.used("u", grant);
+    }
+    clock.now += 60_000;
+    rows.sweep();
+    grants.sweep();
+    expect([rowsIn("retired_1"), rowsIn("grant_use_1")]).toEqual([2, 1]);
+    expect(grants.retired.has("grant:u:2", "h2a")).toBe(true);
+  });
+});
+
 test("they end with their grant, and a year after it was used last", async ({ expect }) => {
   await withSql(({ sql, clock, rowsIn }) => {
     const rows = new KvRows(sql, () => clock.now);
