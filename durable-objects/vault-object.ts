@@ -88,6 +88,10 @@ export class VaultObject extends DurableObject<Env> {
     return (await this.#vault()).connected(slug, waitMs);
   }
 
+  async announce(): Promise<void> {
+    return (await this.#vault()).announce();
+  }
+
   async accounts(): Promise<readonly AccountSummary[]> {
     return (await this.#vault()).accounts();
   }

@@ -79,6 +79,9 @@ export function credentialsOf(
     changed() {
       held = undefined;
     },
+    async announce() {
+      await vaults.of(owner).announce();
+    },
     async connected(waitMs) {
       await vaults.of(owner).connected(slug, waitMs);
     },

@@ -14,6 +14,7 @@ export function pinnedTo(accountId: string, credentials: Credentials): Credentia
     owner: credentials.owner,
     account: () => Promise.resolve(accountId),
     changed: () => credentials.changed(),
+    announce: () => credentials.announce(),
     connected: (waitMs) => credentials.connected(waitMs),
     current: async () => own(await credentials.current()),
     refused: async (...refusal) => own(await credentials.refused(...refusal)),

@@ -28,6 +28,8 @@ export interface Vault {
   lacking(request: LackingRequest): Promise<Credential>;
   /** @returns once an account of the server can be used, or after `waitMs`. */
   connected(slug: string, waitMs: number): Promise<boolean>;
+  /** Tells whoever listens that the lists of the servers may be others than they were given. */
+  announce(): Promise<void>;
 
   accounts(): Promise<readonly AccountSummary[]>;
   /** Reads what the server and its authorization server say. Stores nothing but caches. */

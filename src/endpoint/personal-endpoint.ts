@@ -123,6 +123,7 @@ export const NOBODY = "nobody";
 const NOBODYS: Credentials = {
   owner: NOBODY,
   changed: () => undefined,
+  announce: () => Promise.resolve(),
   account: () => Promise.resolve(undefined),
   connected: () => Promise.resolve(),
   current: () => Promise.resolve(UNKNOWN),

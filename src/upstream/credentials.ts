@@ -18,6 +18,8 @@ export interface Credentials {
   current(): Promise<Credential>;
   /** The vault has announced that its accounts have changed: what is kept of it may be wrong. */
   changed(): void;
+  /** A list was given out without asking the vault: it tells whoever listens that the list may be another one. */
+  announce(): Promise<void>;
   /**
    * Waits for a person who is connecting an account.
    *

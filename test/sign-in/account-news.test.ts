@@ -2,9 +2,10 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, inject, test } from "vitest";
+import { beforeAll, inject, test, vi } from "vitest";
 
 import { readStored } from "../../durable-objects/stored-json.ts";
+import { VaultObject } from "../../durable-objects/vault-object.ts";
 import { vaultName } from "../../durable-objects/vaults.ts";
 import { ownerName } from "../../src/accounts/owner-name.ts";
 import type { SavedWanted } from "../../src/notifications/legacy/session-subscriptions.ts";
@@ -206,3 +207,23 @@ test("U62 whoever connects another account, or disconnects it, hears it, with va
   await alice.end();
 });
 // Has an isolate of its own: its servers are those of this file.
+
+test("whoever got a list that nobody could ask the vault for hears that it is another one, once the vault is back", async ({
+  expect,
+}) => {
+  const [alice, bob] = [await Hearing.begin(), await Hearing.begin()];
+  const asked = vi.spyOn(VaultObject.prototype, "account").mockImplementation(() => {
+    throw new Error("It is being restarted");
+  });
+  const announced = vi.spyOn(VaultObject.prototype, "announce").mockImplementation(() => {
+    throw new Error("It is being restarted");
+  });
+  expect(await alice.tools()).toEqual([]);
+  await until(async () => announced.mock.calls.length > 1 || undefined, "it to be tried again");
+  asked.mockRestore();
+  announced.mockRestore();
+  await alice.hears();
+  expect(await alice.tools()).toEqual(["connect_account"]);
+  await bob.hearsNothing();
+  await Promise.all([alice.end(), bob.end()]);
+});

@@ -57,6 +57,7 @@ export class FakeVault implements Vault {
   credential = NEVER;
   lacking = NEVER;
   connected = NEVER;
+  announce = NEVER;
   account = NEVER;
   ended = 0;
   /** Rows that an earlier key has sealed. */

@@ -8,6 +8,7 @@ import { Coverage, OBSERVED } from "./explore/coverage.ts";
 import { DELIBERATE, type Fault } from "./explore/deliberate.ts";
 import { digestOf } from "./explore/digest.ts";
 import { newRun, playAll, type RunRecord } from "./explore/long-run.ts";
+import { foundPlans, nearTo } from "./explore/near.ts";
 import { type Plan, planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
 import { isRare, RARE } from "./explore/rare.ts";
@@ -27,6 +28,7 @@ const HELP = `npm run simulate -- [options]
   --from SEED      begins at this seed; a random one by default
   --processes N    plays in so many processes (1 by default; "all" for one for each core)
   --only KIND      plays one kind of plan alone: ${Object.keys(RARE).join(", ")}
+  --near           plays plans near to those in which something was found once
   --seed SEED      plays one schedule, and prints its trace
   --replay FILE    plays the plan in a file, and prints its trace
   --steps          prints every step of a trace, and not only what a stranger can follow
@@ -47,6 +49,7 @@ const { values } = parseArgs({
     from: { type: "string" },
     processes: { type: "string" },
     only: { type: "string" },
+    near: { type: "boolean" },
     seed: { type: "string" },
     steps: { type: "boolean" },
     replay: { type: "string" },
@@ -70,6 +73,8 @@ if (values.help === true || faults.length === 0 || only !== values.only) {
   process.exit(values.help === true ? 0 : 2);
 }
 const fault = values.fault === undefined ? undefined : faults[0];
+
+const planned = values.near === true ? nearTo([...foundPlans().values()]) : planOf;
 
 async function programWith(put: Fault | undefined): Promise<Program> {
   return programOf(await bundleGateway([...OBSERVED, ...(put?.edits ?? [])]));
@@ -116,7 +121,13 @@ async function explore(): Promise<boolean> {
   const plays = players.map((player, index) => {
     const count =
       values.count === undefined ? Infinity : Math.ceil(Number(values.count) / players.length);
-    const job = { fault: fault?.name, only, from: from + index, stride: players.length };
+    const job = {
+      fault: fault?.name,
+      only,
+      isNear: values.near,
+      from: from + index,
+      stride: players.length,
+    };
     const bounds = { count: Math.min(count, 2 ** 31), cpuSeconds: 2 ** 31 };
     return player.play({ ...job, ...bounds }, (report) => {
       coverage.merge(report.coverage);
@@ -188,7 +199,7 @@ async function tell({ seed, findings }: Found, seconds: number): Promise<void> {
   const program = await programWith(fault);
   const fails = async (plan: Plan): Promise<boolean> =>
     (await play(plan, program)).findings.length > 0;
-  const smallest = await shrink(planOf(seed), fails);
+  const smallest = await shrink(planned(seed), fails);
   await printTrace(smallest, program);
   const file = `simulation-${seed}.json`;
   writeFileSync(file, `${JSON.stringify(smallest, null, 2)}\n`);
@@ -223,6 +234,6 @@ else if (replay !== undefined) {
   const plan = JSON.parse(readFileSync(replay, "utf8")) as Plan;
   isGood = await printTrace(plan, await programWith(fault));
 } else if (seed !== undefined)
-  isGood = await printTrace(planOf(Number(seed)), await programWith(fault));
+  isGood = await printTrace(planned(Number(seed)), await programWith(fault));
 else isGood = await explore();
 process.exitCode = isGood ? 0 : 1;

@@ -3,7 +3,6 @@
  * the same in every run, and in some that are new.
  */
 
-import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -11,7 +10,8 @@ import { beforeAll, describe, test } from "vitest";
 
 import { DELIBERATE } from "./explore/deliberate.ts";
 import { digestOf } from "./explore/digest.ts";
-import { type Plan, planOf } from "./explore/plan.ts";
+import { foundPlans } from "./explore/near.ts";
+import { planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
 import { bundleGateway, type Edit } from "./platform/bundle.ts";
 import { type Program, programOf } from "./platform/isolate.ts";
@@ -19,8 +19,6 @@ import { type Program, programOf } from "./platform/isolate.ts";
 const FIXED = 60;
 const FRESH = 30;
 const ROOT = join(import.meta.dirname, "../..");
-/** Plans in which something was found once, at the version that had the fault. */
-const FOUND = join(import.meta.dirname, "found");
 
 const build = async (edits: readonly Edit[] = []): Promise<Program> =>
   programOf(await bundleGateway(edits));
@@ -55,8 +53,7 @@ describe("the gateway", () => {
   });
 
   test("does not do again what was found", async ({ expect }) => {
-    for (const file of readdirSync(FOUND)) {
-      const plan = JSON.parse(readFileSync(join(FOUND, file), "utf8")) as Plan;
+    for (const [file, plan] of foundPlans()) {
       expect((await play(plan, program)).findings, file).toEqual([]);
     }
   });

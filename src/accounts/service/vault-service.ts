@@ -51,7 +51,7 @@ export interface VaultOptions {
   readonly synced: () => Promise<void>;
   readonly waitUntil: (promise: Promise<unknown>) => void;
   readonly audit: (event: VaultEvent, account: Partial<Account>, more?: VaultEventDetail) => void;
-  /** The owner has another account at a server than before (`connected`), or none. */
+  /** The owner has another account at a server than before (`connected`), or none, or was given lists without it. */
   readonly announce: (connected?: string) => void;
   readonly now: () => number;
 }
@@ -171,6 +171,10 @@ export class VaultService implements Vault {
   async connected(slug: string, waitMs: number): Promise<boolean> {
     const isTrue = (): boolean => this.isUsable(slug);
     return this.#waiters.wait(slug, Math.min(waitMs, MAX_WAIT_MS), isTrue);
+  }
+
+  async announce(): Promise<void> {
+    this.#options.announce();
   }
 
   /** True when requests go through, and the account allows all that was asked of it. */

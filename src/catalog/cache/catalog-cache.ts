@@ -3,14 +3,11 @@
  * is served as it is; else the server is read again, and a caller chooses how long it waits for that.
  * `catalog-entry.ts` has the states of an entry.
  *
- * - There is one refresh of an entry at a time, and at most two of a server. It has a deadline, and goes
- *   on when the callers have left.
  * - A failed refresh keeps the last good catalog, which is served up to the limit `staleCatalogHours`.
  * - A change that is announced during a refresh is not lost: the entry stays stale after it.
  * - Everything but the refresh itself is stored, so the next life of the holding object continues here.
  */
 
-import { Semaphore } from "../../lib/semaphore.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import type { FoundServer } from "../../observability/health.ts";
 import { logServer } from "../../observability/server-log.ts";
@@ -49,13 +46,13 @@ import {
   retryAt,
   stateOf,
 } from "./catalog-entry.ts";
+import { CatalogRefreshes, type RefreshParts } from "./catalog-refreshes.ts";
 import { CatalogStore, type CatalogStorage } from "./catalog-store.ts";
 import { ChangeAnnouncer } from "./change-announcer.ts";
 import type { ServerHistory } from "./server-history.ts";
 import { ServerLooks } from "./server-looks.ts";
 
-export interface CatalogCacheParts {
-  readonly slug: string;
+export interface CatalogCacheParts extends RefreshParts {
   /** The server's URL: catalogs that were read from another URL are deleted. */
   readonly endpoint: string;
   readonly storage: CatalogStorage;
@@ -63,37 +60,22 @@ export interface CatalogCacheParts {
     Limits,
     "catalogFreshSeconds" | "catalogSeconds" | "keptCatalogsPerServer" | "staleCatalogHours"
   >;
-  readonly now: () => number;
-  /** @param last the known catalog: a list that the server does not return is taken from it. */
-  readonly read: (
-    client: ClientKind,
-    signal: AbortSignal,
-    last: () => Catalog | undefined,
-  ) => Promise<ReadCatalog>;
-  /** The server would announce a change of the topic. */
-  readonly covers: (topic: Topic) => boolean;
   readonly announce: (topics: readonly Topic[]) => void;
   /** Some client has subscribed to changes. */
   readonly isWanted: () => boolean;
   readonly history: Pick<ServerHistory, "looked" | "changed">;
-  /** Aborted when nothing is to be written any more: another cache may have the rows, or they are deleted. */
-  readonly over: AbortSignal;
-  /** Keeps the holding object alive for work that outlives the request. */
-  readonly waitUntil: (work: Promise<unknown>) => void;
   /** `dueAt` may have changed. */
   readonly onDue: () => void;
 }
 
 const HOUR_MS = 3_600_000;
-/** The concurrent refreshes of one server: each holds a large part of a catalog in memory. */
-const REFRESHES_AT_ONCE = 2;
 
 export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #entries: CatalogEntries;
   readonly #announcer: ChangeAnnouncer;
   readonly #looks: ServerLooks;
-  readonly #refreshes = new Semaphore({ count: REFRESHES_AT_ONCE });
+  readonly #refreshes: CatalogRefreshes;
   /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
   /** When the next catalog is read of whose changes not everybody was told. */
@@ -105,7 +87,19 @@ export class CatalogCache {
     const store = new CatalogStore(parts.storage, parts.endpoint);
     const { keptCatalogsPerServer: most } = parts.limits;
     this.#entries = new CatalogEntries(store, most, () => parts.isWanted());
-    this.#looks = new ServerLooks(parts, this.#entries, (entry) => this.#refresh(entry).done);
+    this.#refreshes = new CatalogRefreshes(parts, this.#entries, {
+      succeeded: (entry, read, reading) => this.#succeeded(entry, read, reading),
+      failed: (entry, error) => this.#failedWith(entry, error),
+      ended: () => {
+        this.#logChange();
+        parts.onDue();
+      },
+    });
+    this.#looks = new ServerLooks(
+      parts,
+      this.#entries,
+      (entry) => this.#refreshes.begin(entry).done,
+    );
     const { sql } = parts.storage;
     this.#announcer = new ChangeAnnouncer({ announce: parts.announce, now: parts.now, sql });
     this.#logged = this.condition();
@@ -242,68 +236,7 @@ export class CatalogCache {
     if (refresh !== undefined) return refresh;
     if (this.#stateOf(entry).state === "fresh") return undefined;
     if (outage !== undefined && !isOverdue(outage, this.#parts.now())) return undefined;
-    return this.#refresh(entry);
-  }
-
-  #refresh(entry: CatalogEntry): Refresh {
-    const { covers, now, waitUntil } = this.#parts;
-    const reading: CatalogReading = {
-      startedAt: now(),
-      told: new Set(entry.outdated.filter((topic) => !entry.unannounced.includes(topic))),
-      missed: new Set(),
-      covered: new Set(LIST_TOPICS.filter((topic) => covers(topic))),
-    };
-    const refresh = { ...reading, done: this.#run(entry, reading) };
-    entry.refresh = refresh;
-    waitUntil(refresh.done);
-    return refresh;
-  }
-
-  async #run(
-    entry: CatalogEntry,
-    reading: CatalogReading,
-  ): Promise<{ catalog: Catalog | undefined }> {
-    // Entries with a catalog go before those that a client may have made up.
-    const permit = this.#refreshes.take(entry.facts !== undefined);
-    const hasWaited = permit instanceof Promise;
-    const release = hasWaited ? await permit : permit;
-    try {
-      // The entry was evicted while it waited.
-      if (hasWaited && !this.#entries.has(entry)) return { catalog: undefined };
-      const read = await this.#readInTime(entry);
-      if (this.#isOver) return { catalog: undefined };
-      this.#succeeded(entry, read, reading);
-      return { catalog: read.catalog };
-    } catch (error) {
-      if (!this.#isOver) this.#failedWith(entry, error);
-      return { catalog: undefined };
-    } finally {
-      release();
-      entry.refresh = undefined;
-      if (!this.#isOver) {
-        this.#logChange();
-        this.#parts.onDue();
-      }
-    }
-  }
-
-  /**
-   * Ends in time even if the reading ignores its signal.
-   *
-   * @throws UpstreamError as the reading does, and when the time is over.
-   */
-  async #readInTime(entry: CatalogEntry): Promise<ReadCatalog> {
-    const { slug, limits, read } = this.#parts;
-    const seconds = limits.catalogSeconds;
-    const controller = new AbortController();
-    const last = (): Catalog | undefined => this.#entries.load(entry);
-    const reading = read(entry.client, controller.signal, last);
-    const whole = await settleWithin(reading, seconds * 1000);
-    if (whole !== undefined) return whole;
-    const sentence = `did not list everything that it has within ${seconds} s`;
-    const late = new UpstreamError(slug, "timeout", sentence);
-    controller.abort(late);
-    throw late;
+    return this.#refreshes.begin(entry);
   }
 
   #succeeded(entry: CatalogEntry, read: ReadCatalog, reading: CatalogReading): void {

@@ -4,6 +4,7 @@
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { retry, type RetryOptions } from "../../lib/retry.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Limits } from "../../policy/limits.ts";
@@ -30,6 +31,8 @@ export interface Known {
   readonly freshMs: number;
   /** The caller has no account there, and the catalog is the gateway's own. */
   readonly isUnconnected?: true;
+  /** The vault with the caller's account could not be asked. */
+  readonly isWithoutVault?: true;
 }
 
 type Context = Pick<RequestScope, "feeds" | "limits">;
@@ -56,6 +59,8 @@ const copies = new BoundedCache<Copy>({ maxWeight: MAX_WEIGHT });
 
 /** Milliseconds that a feed may take beyond the wait in the question. */
 const GRACE_MS = 1000;
+/** A vault that was restarted is back at once. Another one is asked again for a second. */
+const VAULT_RETRIES = { attempts: 8, backoff: { firstMs: 10 } } satisfies RetryOptions;
 /** Clocks differ: a wait of at least this part of the time counts as all of it. */
 const IN_VAIN = 0.9;
 
@@ -139,13 +144,14 @@ function keyOf(server: Server): string | Promise<string | Known> {
 async function keyOfAccount(server: Server): Promise<string | Known> {
   const { target } = server;
   try {
-    const key = await twice(() => serverKey(target));
+    const key = await retry(() => serverKey(target), VAULT_RETRIES);
     if (key === undefined) accountKeys.delete(target);
     else accountKeys.set(target, key);
     return key ?? withoutAccount(server);
   } catch (error) {
     logUnexpected(error);
-    return { server, catalog: undefined, trouble: untold(server, Date.now()), freshMs: 0 };
+    const trouble = untold(server, Date.now());
+    return { server, catalog: undefined, trouble, freshMs: 0, isWithoutVault: true };
   }
 }
 

@@ -9,6 +9,9 @@ import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { type Era, isLegacyRevision } from "../../protocol/revisions.ts";
 import { toLegacyTool, toModernTool } from "../../protocol/revisions/tool.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
+import type { Credentials } from "../../upstream/credentials.ts";
+import { retry, type RetryOptions } from "../../lib/retry.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
 import { currentCatalog, type Known, recentCatalog } from "../cache/catalogs.ts";
 import { itemIndex, policyOf, publicIndex } from "../cache/lookups.ts";
 import { type Catalog, type Item, type ListKind, LISTS, parseItem } from "../catalog.ts";
@@ -87,6 +90,9 @@ async function fill(
       continue;
     }
     consulted.push(known);
+    const { credentials } = known.server.target;
+    if (known.isWithoutVault === true && credentials !== undefined)
+      requestScope.waitUntil(announceLater(credentials));
     page.add(known, n === first ? place : undefined);
     isLast = !page.isCut && (n === servers.length - 1 || !page.isFull);
     if (!isLast) break;
@@ -97,6 +103,14 @@ async function fill(
     isWhole: place === undefined && next === undefined,
     nextCursor: next && (await sealMergedCursor(requestScope, next)),
   });
+}
+
+/** For about 25 seconds: what outlives an answer may take half a minute on Workers. */
+const ANNOUNCE_RETRIES = { attempts: 10, backoff: { firstMs: 50 } } satisfies RetryOptions;
+
+/** A client that listens was promised to be told once the list is another one, and is whole again when its vault is back. */
+async function announceLater(credentials: Credentials): Promise<void> {
+  await retry(() => credentials.announce(), ANNOUNCE_RETRIES).catch(logUnexpected);
 }
 
 interface PageEnd {

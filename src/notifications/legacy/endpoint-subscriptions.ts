@@ -6,17 +6,13 @@
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
-import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
-import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
-import { attributedAt } from "../../endpoint/attribution.ts";
 import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
-import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import {
@@ -31,13 +27,9 @@ import { Deduplicator } from "../../lib/deduplicator.ts";
 import { type Ask, askTopicOf, isListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
+import { OWN_WAIT_MS, ResourceSubscriptions } from "./resource-subscriptions.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
-
-/** The longest wait of a client for its own session to be subscribed too. */
-const OWN_WAIT_MS = 1000;
-/** … and for it to be opened and subscribed, when nothing else announces the resource. */
-const BEGIN_WAIT_MS = 10_000;
 
 export interface EndpointSubscriptionsOptions {
   readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "publisher" | "waitUntil">;
@@ -59,7 +51,7 @@ export class EndpointSubscriptions {
   readonly #own: OwnSubscriptions;
   readonly #inbox: NotificationInbox;
   readonly #deduplicator = new Deduplicator<"own" | "feed">();
-  readonly #mutex = new KeyedMutex();
+  readonly #resources: ResourceSubscriptions;
   #renewing: Promise<unknown> = Promise.resolve();
   /**
    * What the fan-out has may not be what is wanted: it has not received that in this life of the session's Durable
@@ -92,52 +84,26 @@ export class EndpointSubscriptions {
     });
     this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
+    this.#resources = new ResourceSubscriptions({
+      ...{ requestScope, wanted: this.#wanted, own: this.#own },
+      add: (interests) => this.#add(interests),
+      remove: (interests) => this.#remove(interests),
+      dropped: (topic) => this.#inbox.forget(topic),
+      save: () => this.#save(),
+    });
     this.#mustRenew = isKnown;
     this.#isLate = this.#wanted.hasNoPromise;
     this.#hasToldOfServers = this.#wanted.lists().length > 0;
   }
 
-  /** `resources/subscribe` at a server: answered once it is known that there will be news. */
-  subscribe({ slug }: Server, params: Params | undefined): Promise<Reply> {
-    const uri = params?.uri;
-    if (typeof uri !== "string") return Promise.resolve(malformed("uri"));
-    return this.#mutex.run(uri, async () => {
-      const reply = await this.#subscribe(uri, slug);
-      // Another life must know of what the client is told that it was granted, and of nothing else.
-      if (this.#wanted.grant(uri)) this.#save();
-      return reply;
-    });
+  /** `resources/subscribe` at a server. */
+  subscribe(server: Server, params: Params | undefined): Promise<Reply> {
+    return this.#resources.subscribe(server, params);
   }
 
-  async #subscribe(uri: string, slug: string): Promise<Reply> {
-    const before = this.#wanted.ownerOf(uri);
-    if (before !== undefined && before !== slug) this.#forget(uri, before);
-    const { subscribedUrisPerClient: most } = this.#options.requestScope.limits;
-    const refusal = this.#wanted.refusal(uri, most);
-    if (refusal !== undefined) return refusal;
-    // Before it is asked for: news may arrive before the answer.
-    if (before !== slug) this.#wanted.add(uri, slug);
-    const owning = this.#own.subscribe(slug, uri);
-    this.#options.requestScope.waitUntil(owning);
-    const topic = topicOf(uri);
-    const { honoured, accounts } = await this.#add({ [slug]: [topic] });
-    const isNoted = this.#wanted.noteAccounts(accounts);
-    if (this.#wanted.covered(honoured, [uri]) || isNoted) this.#save();
-    if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
-      await settleWithin(owning, OWN_WAIT_MS);
-      return this.#doneAt(slug);
-    }
-    if (await owning) return this.#doneAt(slug);
-    // The capabilities in `initialize` hold for a session that the client has with the server itself.
-    if (honoured !== undefined && (await this.#beginOwn(uri, slug))) return { result: {} };
-    // It may still be granted where that took too long.
-    if (honoured !== undefined || before !== slug) this.#drop(uri, slug);
-    if (honoured === undefined) {
-      const message = "The gateway cannot tell of changes at the moment; subscribe again later";
-      return errorReply(ErrorCode.InternalError, message, { uri });
-    }
-    const message = `Upstream "${slug}" does not tell when this resource changes, or is not to be had now`;
-    return errorReply(ErrorCode.InvalidParams, message, { uri });
+  /** `resources/unsubscribe`. */
+  unsubscribe(params: Params | undefined): Reply {
+    return this.#resources.unsubscribe(params);
   }
 
   /** Waits for the renewal before it, which takes away what it does not name. */
@@ -146,25 +112,6 @@ export class EndpointSubscriptions {
     const announced = await this.#interests.add(interests);
     this.#mustRenew ||= announced.honoured === undefined;
     return announced;
-  }
-
-  /** @returns whether the client's own session with the server will announce the resource. */
-  async #beginOwn(uri: string, slug: string): Promise<boolean> {
-    const begun = this.#own.begin(slug, uri);
-    this.#options.requestScope.waitUntil(
-      begun.then((isBegun) => (isBegun ? this.#own.subscribeAll(slug) : undefined)),
-    );
-    return (await settleWithin(begun, BEGIN_WAIT_MS)) === true;
-  }
-
-  /** `resources/unsubscribe`. */
-  unsubscribe(params: Params | undefined): Reply {
-    const uri = params?.uri;
-    if (typeof uri !== "string") return malformed("uri");
-    const slug = this.#wanted.ownerOf(uri);
-    if (slug === undefined) return { result: {} };
-    this.#drop(uri, slug);
-    return this.#doneAt(slug);
   }
 
   /**
@@ -384,32 +331,10 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(this.#renewing);
   }
 
-  /** The client is not subscribed to the resource any more, or was refused it. */
-  #drop(uri: string, slug: string): void {
-    this.#forget(uri, slug);
-    this.#inbox.forget(topicOf(uri));
-    this.#save();
-  }
-
-  /** Runs under the URI's lock, so that a later subscription is not undone. */
-  #forget(uri: string, slug: string): void {
-    this.#wanted.delete(uri);
-    const removed = this.#mutex.run(uri, async () => {
-      if (this.#wanted.ownerOf(uri) === slug) return;
-      const left = this.#remove({ [slug]: [topicOf(uri)] });
-      await Promise.all([left, this.#own.unsubscribe(slug, uri)]);
-    });
-    this.#options.requestScope.waitUntil(removed);
-  }
-
   /** Waits for the renewal before it, which may ask for the same. */
   async #remove(interests: Interests): Promise<void> {
     await this.#renewing;
     if (!(await this.#interests.remove(interests))) this.#mustRenew = true;
-  }
-
-  #doneAt(slug: string): Reply {
-    return attributedAt(this.#options.requestScope.endpoint, slug, { result: {} });
   }
 
   #save(): void {

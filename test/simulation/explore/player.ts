@@ -4,7 +4,8 @@ import { bundleGateway } from "../platform/bundle.ts";
 import { type Program, programOf } from "../platform/isolate.ts";
 import { Coverage, OBSERVED } from "./coverage.ts";
 import { DELIBERATE } from "./deliberate.ts";
-import { planOf } from "./plan.ts";
+import { foundPlans, nearTo } from "./near.ts";
+import { type Plan, planOf } from "./plan.ts";
 import { play } from "./play.ts";
 import { RARE } from "./rare.ts";
 import type { Found, Job, Report } from "./search.ts";
@@ -24,13 +25,15 @@ function programWith(fault: string | undefined): Promise<Program> {
 }
 
 /** What is found without the fault, too, is not the fault. */
-async function isFoundAnyway(seed: number): Promise<boolean> {
+async function isFoundAnyway(plan: Plan): Promise<boolean> {
   const program = await programWith(undefined);
-  return (await play(planOf(seed), program)).findings.length > 0;
+  return (await play(plan, program)).findings.length > 0;
 }
 
-async function run({ fault, from, stride, count, cpuSeconds, goesOn, only }: Job): Promise<void> {
+async function run(job: Job): Promise<void> {
+  const { fault, from, stride, count, cpuSeconds, goesOn, only, isNear = false } = job;
   const program = await programWith(fault);
+  const planned = isNear ? nearTo([...foundPlans().values()]) : planOf;
   const began = process.cpuUsage();
   let coverage = new Coverage();
   let saidAt = performance.now();
@@ -46,14 +49,14 @@ async function run({ fault, from, stride, count, cpuSeconds, goesOn, only }: Job
   };
   for (let index = 0; index < count && used() < cpuSeconds; index += 1) {
     const seed = from + index * stride;
-    const plan = planOf(seed);
+    const plan = planned(seed);
     if (only !== undefined && !RARE[only](plan)) continue;
     const observe = (way: string): void => coverage.observe(way);
     const played = await play(plan, program, { observe }).catch((error: unknown) => {
       throw new Error(`Seed ${seed} cannot be played`, { cause: error });
     });
     coverage.add(plan, played);
-    if (played.findings.length > 0 && (fault === undefined || !(await isFoundAnyway(seed)))) {
+    if (played.findings.length > 0 && (fault === undefined || !(await isFoundAnyway(plan)))) {
       say(goesOn !== true, { seed, findings: played.findings });
       if (goesOn !== true) return;
     } else if (performance.now() - saidAt > REPORT_MS) say(false);

@@ -20,6 +20,8 @@ export interface Job {
   readonly goesOn?: boolean;
   /** Plays plans of this kind alone, and passes over the other seeds. */
   readonly only?: Rare | undefined;
+  /** Plays plans near to those in which something was found once. */
+  readonly isNear?: boolean | undefined;
 }
 
 export interface Found {

@@ -46,6 +46,7 @@ export function fakeCredentials(accountId = "a1"): FakeCredentials {
     asked: [],
     challenges: [],
     changed: () => undefined,
+    announce: () => Promise.resolve(),
     connected: () => Promise.resolve(),
     account: () => Promise.resolve(fake.accountId),
     async current(): Promise<Credential> {

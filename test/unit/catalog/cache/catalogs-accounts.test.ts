@@ -85,18 +85,26 @@ describe("the catalog of a server with accounts", () => {
     expect,
   }) => {
     const { credentials, current } = world("lost");
-    let failures = 1;
+    vi.useFakeTimers();
+    let failures = 7;
     credentials.account = () => {
       failures -= 1;
       return failures < 0
         ? Promise.resolve("a1")
         : Promise.reject(new Error("The object was reset."));
     };
-    expect(await current()).toMatchObject({ catalog: { lists: { tools: [{ name: "first" }] } } });
-    failures = 2;
+    const late = current();
+    await vi.advanceTimersByTimeAsync(1300);
+    expect(await late).toMatchObject({ catalog: { lists: { tools: [{ name: "first" }] } } });
+    failures = 8;
     const log = vi.spyOn(console, "error").mockReturnValue();
-    const known = await current();
-    expect(known).toMatchObject({ catalog: undefined, trouble: { reason: "gateway" } });
+    const without = current();
+    await vi.advanceTimersByTimeAsync(1300);
+    const known = await without;
+    vi.useRealTimers();
+    expect(known).toMatchObject({
+      ...{ catalog: undefined, trouble: { reason: "gateway" }, isWithoutVault: true },
+    });
     expect(known).not.toHaveProperty("isUnconnected");
     expect(log).toHaveBeenCalledOnce();
     log.mockRestore();
