@@ -10,7 +10,7 @@ import { beforeAll, describe, test } from "vitest";
 
 import { DELIBERATE } from "./explore/deliberate.ts";
 import { digestOf } from "./explore/digest.ts";
-import { foundPlans } from "./explore/near.ts";
+import { foundPlans, nearTo } from "./explore/near.ts";
 import { planOf } from "./explore/plan.ts";
 import { play } from "./explore/play.ts";
 import { bundleGateway, type Edit } from "./platform/bundle.ts";
@@ -18,6 +18,7 @@ import { type Program, programOf } from "./platform/isolate.ts";
 
 const FIXED = 60;
 const FRESH = 30;
+const NEAR = 20;
 const ROOT = join(import.meta.dirname, "../..");
 
 const build = async (edits: readonly Edit[] = []): Promise<Program> =>
@@ -55,6 +56,15 @@ describe("the gateway", () => {
   test("does not do again what was found", async ({ expect }) => {
     for (const [file, plan] of foundPlans()) {
       expect((await play(plan, program)).findings, file).toEqual([]);
+    }
+  });
+
+  test(`loses, doubles and stalls nothing in ${NEAR} schedules near to those`, async ({
+    expect,
+  }) => {
+    const planned = nearTo([...foundPlans().values()]);
+    for (let seed = 0; seed < NEAR; seed += 1) {
+      expect((await play(planned(seed), program)).findings, `${seed}`).toEqual([]);
     }
   });
 
