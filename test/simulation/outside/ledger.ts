@@ -48,6 +48,8 @@ export interface Call {
 
 /** The most that the gateway needs to write down where a server's stream is taken up. */
 const WRITING_MS = 10;
+/** Every isolate serves a server that was added within ten seconds. */
+const KNOWN_AFTER_MS = 15_000;
 
 export class Ledger {
   readonly calls = new Map<string, Call>();
@@ -63,6 +65,8 @@ export class Ledger {
     came: new WeakMap(),
     of: new Map(),
   };
+  /** When operators have added a server, in milliseconds since 1970; those alone that are there. */
+  readonly thereSince = new Map<string, number>();
   /** When objects and machines died, in milliseconds since 1970. */
   readonly deaths: number[] = [];
   /** Where the limits of what a session keeps are small. */
@@ -147,6 +151,14 @@ export class Ledger {
   /** A client of 2026-07-28 sends a round again, whose events it may get again. */
   attempt(name: string): void {
     this.calls.get(name)?.arrived.splice(0);
+  }
+
+  /** A server got a call of a tool that it does not have, which may be another server's. */
+  misdirected(server: string, { params }: Json): void {
+    const { name } = params as { readonly name: string };
+    const since = this.thereSince.get(name.split("__")[0] ?? "");
+    if (since === undefined || this.#now() - since < KNOWN_AFTER_MS) return;
+    this.find(`${server} got a call of ${name}`);
   }
 
   sent(name: string, text: string): void {

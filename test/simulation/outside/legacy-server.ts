@@ -12,7 +12,7 @@ import type { Ledger } from "./ledger.ts";
 import { answersOf, type LieHabits, lieNowAndThen } from "./lies.ts";
 import { formatEvent } from "./sse.ts";
 import { formOf } from "./question.ts";
-import { eventText, placeOfQuestion, type Work } from "./tool.ts";
+import { eventText, placeOfQuestion, refusalOf, type Work } from "./tool.ts";
 
 export interface LegacyServerHabits extends ChangeHabits, LieHabits {
   readonly era: "legacy";
@@ -77,6 +77,10 @@ function newSession(): Session {
 
 const encoder = new TextEncoder();
 
+function isOwnCall(message: Json): boolean {
+  return message["method"] === "tools/call" && refusalOf(message) === undefined;
+}
+
 export class LegacyServer extends Actor {
   readonly url: string;
   readonly habits: LegacyServerHabits;
@@ -140,8 +144,7 @@ export class LegacyServer extends Actor {
     const stream = session.standalone;
     this.note(`gets ${JSON.stringify(message)}`);
     const { questions } = session;
-    if (message["method"] === "tools/call")
-      void this.#work(message, { stream, questions }, request);
+    if (isOwnCall(message)) void this.#work(message, { stream, questions }, request);
     else {
       const reply =
         message["method"] === "initialize"
@@ -166,7 +169,7 @@ export class LegacyServer extends Actor {
     this.note(`gets ${JSON.stringify(message)}`);
     if (message["method"] === "initialize") return this.#initialize(message);
     if (!isKnown) return new IsolateResponse(null, { status: session === null ? 400 : 404 });
-    if (message["method"] === "tools/call") return this.#call(message, request);
+    if (isOwnCall(message)) return this.#call(message, request);
     const reply = this.#reply(message, this.#sessions.get(session ?? ""));
     return reply === undefined
       ? new IsolateResponse(null, { status: 202 })
@@ -176,6 +179,10 @@ export class LegacyServer extends Actor {
   /** @returns the answer to a request. */
   #reply(message: Json, session: Session | undefined): Json | undefined {
     const { id, method, params = {} } = message;
+    if (method === "tools/call") {
+      this.#ledger.misdirected(this.name, message);
+      return refusalOf(message);
+    }
     if (method === undefined) (session?.questions ?? this.#questions).take(message);
     if (method === undefined || id === undefined) return undefined;
     if (this.changing.isForeign(method, params as Json)) {

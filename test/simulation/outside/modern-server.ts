@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
 import { answersOf, type LieHabits, lieNowAndThen } from "./lies.ts";
 import { formatEvent } from "./sse.ts";
 import { inputRequired } from "./question.ts";
-import { eventText, type Work } from "./tool.ts";
+import { eventText, refusalOf, type Work } from "./tool.ts";
 
 export interface ModernServerHabits extends ChangeHabits, LieHabits {
   readonly era: "modern";
@@ -75,8 +75,12 @@ export class ModernServer extends Actor {
           capabilities: { tools: { listChanged: true }, ...this.changing.capabilities },
           serverInfo: { name: this.name, version: "1" },
         });
-      case "tools/call":
-        return this.#call(message, request);
+      case "tools/call": {
+        const refusal = refusalOf(message);
+        if (refusal === undefined) return this.#call(message, request);
+        this.#ledger.misdirected(this.name, message);
+        return IsolateResponse.json(refusal);
+      }
       case "subscriptions/listen":
         return this.#listen(message);
       default: {

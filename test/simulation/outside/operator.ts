@@ -86,6 +86,8 @@ export class Operator extends Actor {
     const { random } = this.world;
     const { adds, changes, pauseMs } = this.habits;
     if (adds) await this.#put("live");
+    // Before the first client comes, and so the first isolate.
+    this.#ledger.thereSince.set(this.#server.name, -Infinity);
     this.isReady = true;
     for (let left = changes; left > 0; left -= 1) {
       await this.sleep(this.upTo(pauseMs));
@@ -100,11 +102,11 @@ export class Operator extends Actor {
       case "away":
         await (adds ? this.#put("paused") : this.#switch({ off: true }));
         await this.sleep(this.upTo(this.habits.awayMs));
-        return adds ? this.#put("live") : this.#switch({});
+        return adds ? this.#return() : this.#switch({});
       case "removed":
         await this.#remove();
         await this.sleep(this.upTo(this.habits.awayMs));
-        return this.#put("live");
+        return this.#return();
       case "narrowed":
         return this.#switch({ deniedTools: [`none ${(this.#edition += 1)}`] });
       case "moved":
@@ -113,8 +115,14 @@ export class Operator extends Actor {
     }
   }
 
+  async #return(): Promise<void> {
+    await this.#put("live");
+    this.#ledger.thereSince.set(this.#server.name, this.world.scheduler.now);
+  }
+
   #put(state: "live" | "paused"): Promise<void> {
     const { name: slug, url } = this.#server;
+    if (state === "paused") this.#ledger.thereSince.delete(slug);
     const entry = { url, headers: { "x-edition": String(this.#edition) } };
     const author = { changedBy: "operator", changedAt: 0, provenance: { kind: "url" } };
     const server = { slug, state, entry, secretNames: [], ...author };
@@ -129,6 +137,7 @@ export class Operator extends Actor {
 
   #remove(): Promise<void> {
     const { name: slug } = this.#server;
+    this.#ledger.thereSince.delete(slug);
     return this.#keep(`removes ${slug}`, async (registry, { servers }) => {
       const known = servers.find((each) => each.slug === slug);
       if (known === undefined) return { kind: "changed" };
