@@ -174,6 +174,10 @@ export class AuthShardObject extends DurableObject<Env> {
     await this.#endEverything(user);
   }
 
+  async finishEnds(user: string): Promise<void> {
+    await this.#accounts.finish(user);
+  }
+
   /**
    * Frees the room of expired records; reads check the expiry themselves. Only calls schedule a sweep, so
    * an unused object sleeps for ever.

@@ -59,6 +59,7 @@ function shardOf(stub: () => Stub): AuthShard {
     },
     currentUser: (user, codeMac) => stub().currentUser(user, codeMac),
     revokeEverything: (user) => stub().revokeEverything(user),
+    finishEnds: (user) => stub().finishEnds(user),
     endGrant: (user, grant) => stub().endGrant(user, grant),
     endClient: (client) => stub().endClient(client),
     endKey: (owner, key) => stub().endKey(owner, key),

@@ -7,7 +7,9 @@
 import { DurableObject } from "cloudflare:workers";
 
 import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
+import type { AuthShard } from "../src/auth/context/auth-store.ts";
 import { loadConfig } from "../src/config/config.ts";
+import { KeyedMutex } from "../src/lib/keyed-mutex.ts";
 import { randomName } from "../src/lib/random.ts";
 import { VersionNews } from "../src/notifications/source/version-news.ts";
 import { count } from "../src/observability/costs.ts";
@@ -41,6 +43,7 @@ export class ConnectorObject extends DurableObject<Env> {
   readonly #person: string;
   readonly #isSignedIn: boolean;
   readonly #connector: Connector;
+  readonly #record = new KeyedMutex();
   #made: VersionNews | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -84,7 +87,7 @@ export class ConnectorObject extends DurableObject<Env> {
     // Asked once the connection is open, so that no end of the right falls in between.
     if (
       this.#isSignedIn &&
-      !(await authStoreIn(this.env).ofUser(this.#person).holdPublisher(this.#person, lease))
+      !(await this.#onRecord((shard) => shard.holdPublisher(this.#person, lease)))
     ) {
       server.close(PublishClose.revoked, "The access of this command has ended");
     }
@@ -169,11 +172,22 @@ export class ConnectorObject extends DurableObject<Env> {
    * @param closed the id of a connection that is over, which the platform may still list.
    */
   #releaseUnused(closed?: string): void {
-    const { servers, paused } = this.#connector.list();
-    if (!this.#isSignedIn || servers.length + paused.length > 0) return;
-    if (this.#connections().some(({ id }) => id !== closed)) return;
-    const released = authStoreIn(this.env).ofUser(this.#person).releasePublisher(this.#person);
+    if (!this.#isSignedIn || this.#isInUse(closed)) return;
+    const released = this.#onRecord(async (shard) => {
+      if (!this.#isInUse(closed)) await shard.releasePublisher(this.#person);
+    });
     this.ctx.waitUntil(released.catch(logUnexpected));
+  }
+
+  #isInUse(closed: string | undefined): boolean {
+    const { servers, paused } = this.#connector.list();
+    const isConnected = this.#connections().some(({ id }) => id !== closed);
+    return isConnected || servers.length + paused.length > 0;
+  }
+
+  /** One after the other: a machine that connects anew must not be forgotten with the connection before. */
+  #onRecord<T>(change: (shard: AuthShard) => Promise<T>): Promise<T> {
+    return this.#record.run(this.#person, () => change(authStoreIn(this.env).ofUser(this.#person)));
   }
 
   /** The feed marks the server, or reads it again. Without the report it finds out later. */

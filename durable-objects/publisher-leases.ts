@@ -6,9 +6,12 @@
 
 import { Records } from "../src/lib/records.ts";
 import type { Sql } from "../src/lib/sql.ts";
+import { settleWithin } from "../src/lib/time-out.ts";
 import { logUnexpected } from "../src/observability/unexpected.ts";
 
 const RETRY_MS = 10_000;
+/** The longest wait for one object: it may take longer, and is told again then. */
+const TOLD_WITHIN_MS = 5000;
 
 interface PublisherLeasesOptions {
   readonly sql: Sql;
@@ -67,18 +70,20 @@ export class PublisherLeases extends Records {
     }
   }
 
-  /** Tells all that are left. */
+  /** Tells all that are left, at once: an object that does not answer holds up nobody else's end. */
   async retry(): Promise<void> {
     const ended = this.rows<Row>("SELECT tag, person FROM publisher_leases_1 WHERE has_ended = 1");
     if (ended.length > 0) this.#options.retryBy(this.now() + RETRY_MS);
-    for (const { tag, person } of ended) {
-      try {
-        await this.#options.tell(person, tag);
-        this.run("DELETE FROM publisher_leases_1 WHERE tag = ? AND person = ?", [tag, person]);
-      } catch (error) {
-        logUnexpected(error);
-      }
-    }
+    await Promise.all(ended.map((row) => this.#tell(row)));
+  }
+
+  async #tell({ tag, person }: Row): Promise<void> {
+    const telling = this.#options
+      .tell(person, tag)
+      .then(() =>
+        this.run("DELETE FROM publisher_leases_1 WHERE tag = ? AND person = ?", [tag, person]),
+      );
+    await settleWithin(telling.catch(logUnexpected), TOLD_WITHIN_MS);
   }
 
   /** @returns the number of rows: the end of a person is that of all grants and keys that they have had. */

@@ -131,6 +131,8 @@ export class RegistryObject extends DurableObject<Env> {
    */
   addedServers(known?: number): string | undefined {
     const rows = this.#servers;
+    // What an earlier life could not announce. Every isolate asks this, so some life soon does.
+    if (rows.version > 0) this.#news();
     return rows.version === known ? undefined : JSON.stringify(rows.all());
   }
 

@@ -29,6 +29,7 @@ import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import { VaultNews } from "../src/notifications/source/vault-news.ts";
 import { count } from "../src/observability/costs.ts";
+import { logUnexpected } from "../src/observability/unexpected.ts";
 import { vaultKey } from "../src/upstream/server-key.ts";
 import type { Credential } from "../src/upstream/credentials.ts";
 import { AlarmClock } from "./alarm-clock.ts";
@@ -64,7 +65,11 @@ export class VaultObject extends DurableObject<Env> {
     const serverOf = (slug: string): Server | undefined => this.#followed.config?.servers.get(slug);
     const parts = { ctx, env, name, config, serverOf };
     if (owner === undefined) this.#registrations = registrationsOf(parts);
-    else this.#service = vaultServiceOf(parts, owner, (slug) => this.#news().changed(slug));
+    else
+      this.#service = vaultServiceOf(parts, owner, {
+        announce: (slug) => this.#news().changed(slug),
+        retryBy: (at) => this.#clock.noLaterThan(at),
+      });
   }
 
   /** Of a branch of the fan-out, as a feed's. */
@@ -151,7 +156,13 @@ export class VaultObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#clock.fired();
     await this.#followed.follow();
-    this.#clock.noLaterThan(await this.#service?.sweep());
+    try {
+      this.#clock.noLaterThan(await this.#service?.sweep());
+    } catch (error) {
+      // The platform tries an alarm that fails a few times, and never again.
+      logUnexpected(error);
+      this.#clock.noLaterThan(Date.now() + 60 * SOON_MS);
+    }
     if (this.#service !== undefined) this.#news().wake();
   }
 

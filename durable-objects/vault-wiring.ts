@@ -33,12 +33,19 @@ export interface VaultParts {
   readonly name: string;
 }
 
+interface VaultCalls {
+  /** The owner has another account at a server than before (`connected`), or none. */
+  readonly announce: (connected?: string) => void;
+  /** Has the alarm fire by a time. */
+  readonly retryBy: (at: number) => void;
+}
+
 const now = (): number => Date.now();
 
 export function vaultServiceOf(
   { ctx, env, config, serverOf, name }: VaultParts,
   owner: VaultOwner,
-  announce: (connected?: string) => void,
+  { announce, retryBy }: VaultCalls,
 ): VaultService {
   const sql = meteredSql(ctx.storage.sql);
   const { fetch, policy } = egressOf(config);
@@ -52,6 +59,7 @@ export function vaultServiceOf(
     holders: new AccountHolders({
       ...{ accounts, now, rows: new HolderRows(sql) },
       tell: (holder, ended) => tellHolder(env, holder, ended),
+      retryBy,
     }),
     seal: new VaultSeal(name, () => vaultKeysOf(env, config)),
     async isDisabled() {

@@ -5,7 +5,7 @@
  */
 
 import { readCookies } from "../auth/cookies.ts";
-import { type ConnectContext, isShared } from "./account-context.ts";
+import { type ConnectContext, finishEnds, isShared } from "./account-context.ts";
 import { auditFailure, connectedResponse, problemResponse } from "./account-outcomes.ts";
 import { type AccountHandler, connectable, visitOf } from "./account-visit.ts";
 import { refusal } from "./page-guard.ts";
@@ -33,6 +33,7 @@ export const finishConnect: AccountHandler = async (context, request, slug) => {
     return unknownAttempt(context);
   }
   const visit = visitOf({ context, request, server, visitor, ask: undefined });
+  await finishEnds(context, server, visitor.person);
   const outcome = await visit.vault().finish({
     slug,
     origin: context.origin,

@@ -44,6 +44,15 @@ export interface OperatorContext extends ConnectContext {
   readonly servers: GatewayServers;
 }
 
+/** Before an account is connected: what was ended before must not take it along when it is tried again. */
+export async function finishEnds(
+  { auth }: Pick<ConnectContext, "auth">,
+  server: AccountServer,
+  person: string,
+): Promise<void> {
+  if (auth !== undefined && !isShared(server)) await auth.store.ofUser(person).finishEnds(person);
+}
+
 /** The operator's words for people. */
 export function wordsOf(auth: AccountServer["auth"]): {
   readonly label?: string;

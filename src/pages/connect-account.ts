@@ -7,7 +7,7 @@
 import { connectPath } from "../accounts/addresses.ts";
 import type { AccountSummary, ConnectOffer, Vault } from "../accounts/vault.ts";
 import { cookie } from "../auth/cookies.ts";
-import { hostOf, isShared } from "./account-context.ts";
+import { finishEnds, hostOf, isShared } from "./account-context.ts";
 import { accountPageModel } from "./account-models.ts";
 import {
   auditFailure,
@@ -128,6 +128,7 @@ export const beginConnect = submittedFor(async (submission) => {
       hasAccounts: true,
     });
   }
+  await finishEnds(context, server, visitor.person);
   return server.auth.kind === "key" ? keepKey(submission) : leave(submission);
 });
 

@@ -105,6 +105,8 @@ export class LocalServer {
       // As a legacy server of Streamable HTTP says that it knows no request without a session.
       if (refusal !== undefined) return refused(400, ErrorCode.Transport, refusal.message);
     }
+    // Its process may have taken its time to start.
+    if (signal.aborted) return refused(499, ErrorCode.Transport, "The request was given up");
     if (this.#callCount >= MAX_CALLS_IN_FLIGHT) {
       return refused(429, ErrorCode.Transport, `${MAX_CALLS_IN_FLIGHT} calls are running already`);
     }

@@ -15,6 +15,8 @@ export interface HoldersOptions {
   readonly rows: HolderRows;
   /** Rejects when the object cannot be reached. */
   readonly tell: (holder: Holder, ended: EndedAccount) => Promise<void>;
+  /** Has `tell` called by a time. */
+  readonly retryBy: (at: number) => void;
   readonly now: () => number;
 }
 
@@ -44,7 +46,10 @@ export class AccountHolders {
 
   /** The account has ended: written down before anybody is told. */
   end(accountId: string): void {
-    this.#options.rows.end(accountId);
+    const { rows, retryBy } = this.#options;
+    rows.end(accountId);
+    const at = this.dueAt();
+    if (at !== undefined) retryBy(at);
   }
 
   /**

@@ -160,6 +160,11 @@ export class VaultService implements Vault {
     if (step.kind === "nothing-new" || isTooOften) return forbiddenNeed(accountId);
     const wanted = step.scopes.filter((scope) => !account.requested.includes(scope));
     if (account.kind === "client-credentials") {
+      // The token that is on its way was asked for without them: it must not count as one that has them.
+      if (this.#renewal.isRunning(account)) {
+        await this.#renewal.renew(account);
+        return this.lacking({ slug, accountId, generation, challenge });
+      }
       // One new token with all of them; then the refusal stands.
       accounts.change({ ...account, requested: step.scopes, refusedGeneration: generation });
       return this.credential({ slug });
@@ -320,7 +325,9 @@ export class VaultService implements Vault {
       const { id: accountId, generation, endpoint } = account;
       const last = header && ({ kind: "use", accountId, generation, endpoint, ...header } as const);
       await holders.tell(last);
-      if (isRevoked) await this.#revoke(account, secrets);
+      // Another account may have been connected meanwhile.
+      const isAlone = this.#options.accounts.find(account.slug) === undefined;
+      if (isRevoked && isAlone) await this.#revoke(account, secrets);
     };
     waitUntil(ending().catch(logUnexpected));
   }

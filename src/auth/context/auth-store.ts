@@ -55,6 +55,8 @@ export interface AuthShard {
   currentUser(user: string, codeMac: string | undefined): Promise<CurrentUser | undefined>;
   /** Ends everything that a user has: grants, keys, browser sessions, approvals, open streams. */
   revokeEverything(user: string): Promise<void>;
+  /** Resolves when what ended with that has ended in other objects as well; rejects while one cannot be reached. */
+  finishEnds(user: string): Promise<void>;
   /** Ends one grant, or all of an application, and its open streams. @returns whether there was one. */
   endGrant(user: string, grant: string): Promise<boolean>;
   /**

@@ -39,6 +39,8 @@ export interface Played {
   revoked: string[];
   clients: number;
   audit: string[];
+  /** By when those who could not be told are to be told again, in milliseconds since 1970. */
+  retries: number[];
   /** Tells an object that keeps something of an account. */
   tell?: HoldersOptions["tell"];
 }
@@ -86,6 +88,7 @@ export function play(more: Partial<Played> = {}): Played {
     revoked: [],
     clients: 0,
     audit: [],
+    retries: [],
     ...more,
   };
 }
@@ -130,6 +133,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
     holders: new AccountHolders({
       ...{ accounts, now, rows: new HolderRows(sql, now) },
       tell: (...told) => (played.tell === undefined ? Promise.resolve() : played.tell(...told)),
+      retryBy: (at) => played.retries.push(at),
     }),
     seal: new VaultSeal(owner, options.keys ?? (() => vaultKeyring(roots))),
     isDisabled: async () => (await played.isDisabled?.()) === true,

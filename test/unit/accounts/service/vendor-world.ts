@@ -114,6 +114,7 @@ export class VendorWorld {
       holders: new AccountHolders({
         ...{ accounts, now, rows: new HolderRows(sql, now) },
         tell: () => Promise.resolve(),
+        retryBy: () => undefined,
       }),
       seal,
       isDisabled: async () => false,
