@@ -3,11 +3,13 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, inject, test } from "vitest";
+import { beforeEach, describe, inject, test, vi } from "vitest";
 
 import { feedName } from "../../durable-objects/ports.ts";
+import { VaultObject } from "../../durable-objects/vault-object.ts";
 import { vaultNamed } from "../../durable-objects/vaults.ts";
 import { ownerName } from "../../src/accounts/owner-name.ts";
+import { shardName } from "../../src/auth/store/shards.ts";
 import { writeKey } from "../../src/upstream/server-key.ts";
 import type { Hit } from "../support/vendor/script.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
@@ -16,8 +18,10 @@ import { modern, Session } from "../integration/client.ts";
 import { beginWith, changeConfiguration } from "../integration/configuration.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import { objectOf } from "../integration/session-object.ts";
+import { AccountHolder } from "./account-holder.ts";
 import { ALPHA, connect, ownerOf, vaultOf } from "./connecting.ts";
 import { as, Person, records } from "./people.ts";
+import { Visitor } from "./visitor.ts";
 
 let vendor: Vendor;
 beforeEach(async () => {
@@ -118,6 +122,24 @@ describe("U61 an account that is disconnected", () => {
     await vaultOf(alice).disconnect("alpha");
     await until(async () => ((await rowsOf(name)) === 0 ? true : undefined), "nothing to be left");
   });
+});
+
+test("an end of everything that is tried again takes nothing that was connected since", async ({
+  expect,
+}) => {
+  const first = await AccountHolder.arrive("alpha");
+  await first.connect("alice");
+  const { person, shard } = first.visitor;
+  const ending = vi.spyOn(VaultObject.prototype, "disconnectAll").mockImplementation(() => {
+    throw new Error("It is being restarted");
+  });
+  await shard.revokeEverything(person.id);
+  ending.mockRestore();
+  const again = await AccountHolder.arrive("alpha", await Visitor.as(person));
+  await again.connect("alice");
+  const [account] = await vaultOf(person).accounts();
+  await runDurableObjectAlarm(env.AUTH.getByName(shardName("u", person.id)));
+  expect(await vaultOf(person).accounts()).toMatchObject([{ accountId: account?.accountId }]);
 });
 
 test("a bridge that ends because its server has moved goes off the record of the vault", async ({

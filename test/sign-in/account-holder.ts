@@ -24,9 +24,9 @@ export class AccountHolder {
     this.#headers = headers;
   }
 
-  /** Somebody whom no other test knows, and who has connected nothing. */
-  static async arrive(slug: string): Promise<AccountHolder> {
-    const visitor = await Visitor.arrive();
+  /** Somebody whom no other test knows, and who has connected nothing; or who comes back with another browser. */
+  static async arrive(slug: string, known?: Visitor): Promise<AccountHolder> {
+    const visitor = known ?? (await Visitor.arrive());
     const path = `/mcp/${slug}`;
     const headers = as((await visitor.person.key({ path })).token);
     const session = await Session.open(ORIGIN + path, { headers });

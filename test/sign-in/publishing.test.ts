@@ -282,6 +282,38 @@ describe("an end of which a person's object could not be told is told later", ()
   });
 });
 
+test("a machine that connects anew as its last connection is being forgotten stays on record", async ({
+  expect,
+}) => {
+  const person = await Person.signIn();
+  const { token } = await person.key({ path: "/mcp" });
+  const first = await connect(token);
+  let [isReached, isReleased] = [false, false];
+  const { releasePublisher } = AuthShardObject.prototype;
+  const released = vi
+    .spyOn(AuthShardObject.prototype, "releasePublisher")
+    .mockImplementation(async function late(this: AuthShardObject, of) {
+      // The test's promises are of another context than the object's.
+      await expect.poll(() => isReached).toBe(true);
+      releasePublisher.call(this, of);
+      isReleased = true;
+    } as typeof releasePublisher);
+  first.break();
+  await expect.poll(() => released.mock.calls.length).toBe(1);
+  const dialled = vi.spyOn(ConnectorObject.prototype, "fetch");
+  const connecting = connect(token);
+  await expect.poll(() => dialled.mock.calls.length).toBe(1);
+  // Whatever the object has told sign-in is there before the answer to this.
+  await person.shard.users.find(person.id);
+  isReached = true;
+  await expect.poll(() => isReleased).toBe(true);
+  const second = await within(connecting, "a connection");
+  await within(second.publish("anew", legacyServer({ tools: {} })), "a welcome");
+  expect(await person.shard.users.find(person.id)).toMatchObject({ publishes: true });
+  released.mockRestore();
+  dialled.mockRestore();
+});
+
 test("a machine whose right has ended takes no server from another one", async ({ expect }) => {
   const { token, laptop } = await newPublisher("Ann");
   await lists(token, (name) => name === "my-files__who");

@@ -4,6 +4,7 @@ import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
+import { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import type { RegistryObject } from "../../../durable-objects/registry-object.ts";
 import { SessionKeys } from "../../../src/endpoint/keyring.ts";
 import { within } from "../bounded.ts";
@@ -27,6 +28,27 @@ function later(days: number): void {
 }
 
 const KEY = /^[\w-]{43}$/;
+
+test("a later life announces that servers were added, where an earlier one could not", async ({
+  expect,
+}) => {
+  const object = registry();
+  await object.watch(3, { add: ["tools"], remove: [] });
+  const published = vi.spyOn(FanOutObject.prototype, "publish").mockImplementation(() => {
+    throw new Error("It is being restarted");
+  });
+  const author = { changedBy: "operator", changedAt: 0, provenance: { kind: "url" } } as const;
+  const entry = { url: "https://server.example/mcp" };
+  const server = { slug: "added", state: "draft", entry, secretNames: [], ...author };
+  expect(await object.putServer(JSON.stringify(server), 0)).toMatchObject({ kind: "changed" });
+  await expect.poll(() => published.mock.calls.length).toBeGreaterThan(0);
+  await abortAllDurableObjects();
+  published.mockReset();
+  // As each isolate asks now and then.
+  await again().addedServers();
+  await expect.poll(() => published.mock.calls.length).toBeGreaterThan(0);
+  published.mockRestore();
+});
 
 describe("the keys of session ids", () => {
   test("are made once, for all who ask at the same time", async ({ expect }) => {

@@ -25,6 +25,20 @@ async function discovered(life: Life, machine: Machine): Promise<void> {
   await response.text();
 }
 
+test.for(["tools/call", "subscriptions/listen"])(
+  "%s that was given up while its process started is not sent",
+  (method, { expect }) =>
+    published(async (life, machine) => {
+      const given = new AbortController();
+      const posting = life.post("files", { id: 7, method }, undefined, given.signal);
+      await expect.poll(() => machine.messages.length).toBe(1);
+      given.abort();
+      life.answers(machine, "files", DISCOVERED);
+      expect((await posting).status).toBe(499);
+      expect(machine.messages.map((message) => message["method"])).toEqual(["server/discover"]);
+    }),
+);
+
 describe("at most", () => {
   test("64 connections are open, and one that ends makes room", ({ expect }) =>
     published(async (life, machine) => {

@@ -121,10 +121,16 @@ export class Life {
   }
 
   /** A request of the gateway's connectors. */
-  post(name: string, message: Json, session?: string): Promise<Response> {
+  post(
+    name: string,
+    message: Json,
+    session?: string,
+    signal: AbortSignal | null = null,
+  ): Promise<Response> {
     const headers = session === undefined ? {} : { "Mcp-Session-Id": session };
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    return this.connector.serve(name, new Request(URL_OF, { method: "POST", headers, body }));
+    const request = new Request(URL_OF, { method: "POST", headers, body, signal });
+    return this.connector.serve(name, request);
   }
 
   request(name: string, method: "GET" | "DELETE" | "PUT", session?: string): Promise<Response> {

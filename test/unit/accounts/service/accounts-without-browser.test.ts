@@ -269,6 +269,36 @@ describe("U67 the gateway's own account", () => {
       expect(await vault.lacking({ ...lacking, generation })).toMatchObject({ need: "forbidden" });
     }));
 
+  test("is asked for a scope that is demanded while a token without it is on its way", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const asked: (readonly string[])[] = [];
+      const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+      const played = play({
+        renew: async (_server, { requested }) => {
+          asked.push(requested);
+          if (asked.length === 2) await answered;
+          const tokens = { accessToken: `${asked.length}`, expiresInMs: HOUR * 1000 };
+          return { kind: "tokens", tokens: { ...tokens, granted: requested } };
+        },
+      });
+      const oauth = { ...OAUTH, scopes: ["r"] };
+      const vault = life(fixture, { played, kind: "client-credentials", oauth });
+      const challenge = { scope: "w" };
+      const first = usable(await vault.credential(S));
+      fixture.clock.now += (HOUR - 100) * 1000;
+      const renewing = vault.credential(S);
+      await until(() => asked.length === 2, "a renewal");
+      const lacking = vault.lacking({ ...S, ...first, challenge });
+      answer();
+      await renewing;
+      const second = usable(await lacking);
+      fixture.clock.now += 100_000;
+      expect(usable(await vault.lacking({ ...S, ...second, challenge })).generation).toBe(3);
+      expect(asked).toEqual([["r"], ["r"], ["r", "w"]]);
+    }));
+
   test("that another one replaces is told as ended", ({ expect }) =>
     withSql(async (fixture) => {
       const told: string[] = [];

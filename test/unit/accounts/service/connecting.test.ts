@@ -542,12 +542,31 @@ describe("an account", () => {
       vault.holders.hold({ ...HOLDER, slug: "s", accountId });
       await vault.disconnect("s");
       await until(() => lost.revoked.length > 0, "the revocation");
+      // Of this life, too: nobody may ask the vault for an hour.
+      expect(lost.retries).toEqual([fixture.clock.now + 60_000]);
       const played = play({ tell: async (...tell) => void told.push(tell) });
       const later = life(fixture, { played });
       expect(later.dueAt()).toBe(fixture.clock.now + 60_000);
       await later.sweep();
       expect(told).toEqual([[HOLDER, { slug: "s", accountId }]]);
       expect(fixture.rowsIn("holders_1")).toBe(0);
+    }));
+
+  test("U61 is not revoked once another one is connected: that might end it as well", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const played = play({ tell: () => promise });
+      const vault = life(fixture, { played });
+      await connect(vault);
+      vault.holders.hold({ ...HOLDER, slug: "s", accountId: (await vault.account("s")) ?? "" });
+      await vault.disconnect("s");
+      await connect(vault);
+      resolve();
+      await Promise.all(played.work);
+      expect(fixture.rowsIn("holders_1")).toBe(0);
+      expect(played.revoked).toEqual([]);
     }));
 
   test("U61 is not told to an object that has ended", ({ expect }) =>

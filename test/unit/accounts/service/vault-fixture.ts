@@ -41,6 +41,8 @@ export interface Played {
   audit: string[];
   /** By when those who could not be told are to be told again, in milliseconds since 1970. */
   retries: number[];
+  /** What goes on beside the answers. */
+  work: Promise<unknown>[];
   /** Tells an object that keeps something of an account. */
   tell?: HoldersOptions["tell"];
 }
@@ -88,7 +90,7 @@ export function play(more: Partial<Played> = {}): Played {
     revoked: [],
     clients: 0,
     audit: [],
-    retries: [],
+    ...{ retries: [], work: [] },
     ...more,
   };
 }
@@ -139,7 +141,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
     isDisabled: async () => (await played.isDisabled?.()) === true,
     authorization: authorizationOf(played),
     synced: async () => undefined,
-    waitUntil: () => undefined,
+    waitUntil: (work) => played.work.push(work),
     audit: (event, _account, more) => played.audit.push([event, more?.reason].join(" ").trim()),
     announce: () => undefined,
     now,
