@@ -37,8 +37,9 @@ export async function introduce(
   const { revision, capabilities } = client;
   const key = JSON.stringify([
     ...[target.slug, target.endpoint, revision, capabilities],
-    // What a server says of itself to one account is not for another.
+    // What a server says of itself to one account, or to one caller that it is told of, is not for another.
     target.credentials && (await target.credentials.account()),
+    target.assertion?.caller,
   ]);
   const remembered = known.get(key);
   if (remembered !== undefined) return remembered;

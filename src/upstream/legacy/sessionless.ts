@@ -1,8 +1,8 @@
 /**
  * Servers that give no session id. Such a server keeps nothing between a client's requests, and cannot
- * tell the sessions of equal clients apart: what it has agreed on with one of them holds for the next,
- * which needs no handshake of its own. A server that has changed since refuses the first request of that
- * session, as one that has forgotten it does, and the handshake is made then.
+ * tell the sessions of equal clients of one caller apart: what it has agreed on with one of them holds for
+ * the next, which needs no handshake of its own. A server that has changed since refuses the first request
+ * of that session, as one that has forgotten it does, and the handshake is made then.
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
@@ -47,10 +47,11 @@ export function forgetHandshake(
 
 /** All that a handshake tells a server about its client. */
 function keyOf(
-  { slug, endpoint }: UpstreamTarget,
+  { slug, endpoint, assertion }: UpstreamTarget,
   client: LegacyClient,
   accountId: string | undefined,
 ): string {
   const { revision, capabilities, clientInfo } = client;
-  return JSON.stringify([slug, accountId, endpoint.href, revision, capabilities, clientInfo]);
+  const caller = [accountId, assertion?.caller];
+  return JSON.stringify([slug, ...caller, endpoint.href, revision, capabilities, clientInfo]);
 }

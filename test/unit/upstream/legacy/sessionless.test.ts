@@ -79,6 +79,19 @@ describe("a server that gives no session ids", () => {
     expect(methods().slice(3)).toEqual([...HANDSHAKE, "tools/call"]);
   });
 
+  test("meets each caller of which it is told", async ({ expect }) => {
+    const { target, methods } = server(() => ({}));
+    const toldOf = (person: string): UpstreamTarget => {
+      const caller = { origin: "https://gateway.test", person };
+      return { ...target, assertion: { header: "Who", caller, value: async () => person } };
+    };
+    await callOnce(toldOf("alice"));
+    await callOnce(toldOf("bob"));
+    await callOnce(toldOf("alice"));
+    const session = [...HANDSHAKE, "tools/call"];
+    expect(methods()).toEqual([...session, ...session, "tools/call"]);
+  });
+
   test("is asked again when it did not hear of the first session's beginning", async ({
     expect,
   }) => {
