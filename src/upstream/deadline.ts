@@ -1,6 +1,6 @@
 /**
  * The time that an exchange may take without a message of the upstream. Every message restarts it;
- * the time that a client takes to answer a question does not count.
+ * the time that a client takes to answer a question, or to read a notification, does not count.
  */
 
 import type { UpstreamTarget } from "./target.ts";
@@ -10,7 +10,7 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Restarts the time, because the upstream sent something. Cheap: it only notes the time. */
   rewind(): void;
-  /** Stops the time while the client decides. @returns a function that starts it again. */
+  /** Stops the time while the client decides or reads. @returns a function that starts it again. */
   pause(): () => void;
   clear(): void;
 }

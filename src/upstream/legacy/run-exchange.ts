@@ -108,9 +108,12 @@ async function followToEnd(
   const tokenPeer = withResumeTokens(peer, { ...resumePoint, session });
   const recipient: Recipient = {
     notify: async (notice, origin) => {
-      deadline.rewind();
-      await tokenPeer.notify(notice, origin);
-      deadline.rewind(); // however long the client took
+      const goOn = deadline.pause(); // however long the client takes to read
+      try {
+        await tokenPeer.notify(notice, origin);
+      } finally {
+        goOn();
+      }
     },
     ask: (...question) => withoutDeadline(tokenPeer.ask(...question)),
   };

@@ -3,6 +3,7 @@
  * as long as its response stream, and closing that stream cancels it (2026-07-28, Streamable HTTP).
  */
 
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { isChangeNotice } from "../../protocol/change-notices.ts";
 import { inClientSpan } from "../../observability/spans.ts";
 import { noteUpstream } from "../../protocol/call-span.ts";
@@ -99,9 +100,12 @@ async function sendInSpan(
       const notice = parsed.kind === "notification" && relayed(parsed.message, request, id);
       if (notice === false || request.peer === undefined) continue;
       // Only relayed notifications restart the deadline: others could keep a request open for ever.
-      deadline.rewind();
-      await request.peer.notify(notice);
-      deadline.rewind(); // however long the client took
+      const goOn = deadline.pause(); // however long the client takes to read
+      try {
+        await unlessAborted(request.peer.notify(notice), signal);
+      } finally {
+        goOn();
+      }
     }
     const sentence = "closed the stream before the answer; whether the request ran is unknown";
     throw new UpstreamError(target.slug, "lost", sentence);

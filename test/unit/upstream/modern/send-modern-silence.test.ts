@@ -1,9 +1,13 @@
-/** How long the gateway waits for a modern server: only messages that reach the client extend the wait. */
+/**
+ * How long the gateway waits for a modern server: only messages that reach the client extend the wait, and the time
+ * that the client takes for them does not count.
+ */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { Call } from "../../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
+import { sleep } from "../../../../src/lib/sleep.ts";
 import { sendModern } from "../../../../src/upstream/modern/send.ts";
 import { bytesOf, failureOf, fakeTarget } from "../fake-target.ts";
 
@@ -76,5 +80,62 @@ describe("a server that goes on for longer than its time", () => {
     const [failure, received] = await callOf(log, { [LOG_LEVEL]: "info" });
     expect(failure).toBeUndefined();
     expect(received).toEqual([log, log, log, log]);
+  });
+});
+
+describe("while a client is slow to read", () => {
+  /** The outcome of a call at a server that logs and, unless it is silent from then on, answers. */
+  function callReadBy(
+    notify: () => Promise<void>,
+    { signal, isSilent = false }: { signal?: AbortSignal; isSilent?: boolean } = {},
+  ): Promise<unknown> {
+    const target = fakeTarget(
+      (seen) => {
+        const answer = { id: seen.body["id"], result: { resultType: "complete", content: [] } };
+        const source = new ReadableStream<Uint8Array>({
+          start(controller) {
+            seen.signal?.addEventListener("abort", () => controller.error(seen.signal?.reason));
+            for (const said of isSilent ? [log] : [log, answer]) {
+              const text = JSON.stringify({ jsonrpc: "2.0", ...said });
+              controller.enqueue(bytesOf(`data: ${text}\n\n`));
+            }
+          },
+        });
+        return new Response(source, { headers: { "Content-Type": "text/event-stream" } });
+      },
+      { timeoutMs: TIMEOUT_MS },
+    );
+    const sent = sendModern(target, {
+      call: { method: "tools/call", params: { name: "work", _meta: { [LOG_LEVEL]: "info" } } },
+      clientCapabilities: {},
+      peer: { notify, ask: (): Promise<Reply> => Promise.reject(new Error("not asked")) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const outcome = sent.catch((error: unknown) => error);
+    return Promise.race([outcome, sleep(10 * TIMEOUT_MS, never).then(() => "still running")]);
+  }
+  const { signal: never } = new AbortController();
+  const slowly = (): Promise<void> => sleep(5 * TIMEOUT_MS, never);
+
+  test("the clock stands still, and the answer of the server arrives", async ({ expect }) => {
+    const outcome = callReadBy(slowly);
+    await vi.advanceTimersByTimeAsync(10 * TIMEOUT_MS);
+    expect(await outcome).toMatchObject({ reply: { result: { content: [] } } });
+  });
+
+  test("the clock stands still, and no longer", async ({ expect }) => {
+    const outcome = callReadBy(slowly, { isSilent: true });
+    await vi.advanceTimersByTimeAsync(10 * TIMEOUT_MS);
+    expect(await outcome).toMatchObject({ failure: "timeout" });
+  });
+
+  test("the call ends when the client has gone", async ({ expect }) => {
+    const leaving = new AbortController();
+    const outcome = callReadBy(() => new Promise(() => undefined), { signal: leaving.signal });
+    await vi.advanceTimersByTimeAsync(5 * TIMEOUT_MS);
+    const gone = new Error("gone");
+    leaving.abort(gone);
+    await vi.advanceTimersByTimeAsync(5 * TIMEOUT_MS);
+    expect(await outcome).toBe(gone);
   });
 });
