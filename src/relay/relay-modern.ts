@@ -30,12 +30,13 @@ export async function relayModern(
 }
 
 async function relay(scope: BridgeScope, target: UpstreamTarget, call: ModernCall): Promise<Reply> {
-  const requestState = call.message.params?.requestState;
+  const { requestState, inputResponses } = call.message.params ?? {};
   const isParked = readBridgeState(requestState) !== undefined;
+  const isNextRound = requestState !== undefined || inputResponses !== undefined;
   let verdict = await discover(target);
-  // Any other state is a modern server's own, so a verdict that says otherwise is of a time before it.
-  if (verdict.era === "legacy" && requestState !== undefined && !isParked)
-    verdict = await recheckEra(target);
+  // Any other state is a modern server's own, and a modern server MAY ask without one (2026-07-28, MRTR), so a
+  // verdict that says otherwise is of a time before it.
+  if (verdict.era === "legacy" && isNextRound && !isParked) verdict = await recheckEra(target);
   if (verdict.era === "unknown-modern") return speaksNeither(target, verdict);
   // A parked call is at the bridge, whatever the server's era is now.
   if (isParked) return cross(scope, target, call);

@@ -246,18 +246,32 @@ describe("a server that was legacy", () => {
     expect(world.orders).toEqual([]);
   });
 
-  test("and is not any more gets the next round of a call that it began elsewhere", async ({
-    expect,
-  }) => {
+  test.for<{ name: string; round: JsonObject }>([
+    { name: "by its state", round: { inputResponses: {}, requestState: "the server's own" } },
+    { name: "by answers without a state", round: { inputResponses: { q: { action: "accept" } } } },
+  ])(
+    "and is not any more gets the next round of a call that it began elsewhere, $name",
+    async ({ round }, { expect }) => {
+      const world = worldOf(asOf(wantsSession));
+      await world.relay();
+      world.orders.splice(0);
+      world.answer = MODERN;
+      const next = message("tools/call", { ...CALL.message.params, ...round });
+      expect(await world.relay({ message: next })).toEqual({ result: RAN });
+      expect(world.asked).toEqual(["server/discover", "server/discover", "tools/call"]);
+      expect(world.orders).toEqual([]);
+    },
+  );
+
+  test("and still is takes answers without a state for a first call", async ({ expect }) => {
     const world = worldOf(asOf(wantsSession));
     await world.relay();
     world.orders.splice(0);
-    world.answer = MODERN;
-    const { params } = CALL.message;
-    const round = { ...params, inputResponses: {}, requestState: "the server's own" };
-    expect(await world.relay({ message: message("tools/call", round) })).toEqual({ result: RAN });
-    expect(world.asked).toEqual(["server/discover", "server/discover", "tools/call"]);
-    expect(world.orders).toEqual([]);
+    const inputResponses = { q: { action: "accept" } };
+    const next = message("tools/call", { ...CALL.message.params, inputResponses });
+    expect(await world.relay({ message: next })).toEqual(BRIDGED);
+    expect(world.asked).toEqual(["server/discover", "server/discover"]);
+    expect(world.orders).toMatchObject([{ kind: "call" }]);
   });
 
   test("is not kept for a server that sends that error itself", async ({ expect }) => {
