@@ -99,11 +99,6 @@ async function sendChanges(
     return byKey(endpoint, bySlugs, publisher);
   };
   const connection = new NewsConnection(fanOut, await interests(), signal);
-  /** Once the vaults tell of another account. */
-  const follow = async (): Promise<void> => {
-    const asking = retry(() => hasOtherAccounts(endpoint, accounts), { ...RETRIES, signal });
-    if (await asking.catch(() => false)) connection.listenFor(await interests());
-  };
   const over = new AbortController();
   try {
     const honoured = wanted.isEmpty ? {} : await connection.open();
@@ -124,7 +119,25 @@ async function sendChanges(
     const onChange = (topic: Topic): void => {
       if (deduplicator.isNew(topic, "own")) queue.add(topic);
     };
-    listenInSessions(subscription, context, capabilities, onChange, over.signal);
+    let replaced = new AbortController();
+    const listenBeside = (): void => {
+      const until = AbortSignal.any([over.signal, replaced.signal]);
+      listenInSessions(subscription, context, capabilities, onChange, until);
+    };
+    /** What changes before the new accounts are listened at is in the gap that follows. */
+    const listenAtOthers = async (): Promise<void> => {
+      connection.listenFor(await interests());
+      // The session of an account is not that of the next.
+      replaced.abort(new Error("The client listens in other sessions"));
+      replaced = new AbortController();
+      listenBeside();
+    };
+    /** Once the vaults tell of another account. */
+    const follow = async (): Promise<void> => {
+      const asking = retry(() => hasOtherAccounts(endpoint, accounts), { ...RETRIES, signal });
+      if (await asking.catch(() => false)) await listenAtOthers();
+    };
+    listenBeside();
     // An isolate that did not know these servers yet may have answered for the lists meanwhile.
     const settledAt = Math.max(endpoint.settledAt ?? 0, publisher?.settledAt ?? 0);
     const unsettledMs = settledAt - Date.now();
@@ -147,7 +160,7 @@ async function sendChanges(
         return undefined;
       }
       if (!isGap && takeAccountNews(endpoint, event.news)) {
-        connection.listenFor(await interests());
+        await listenAtOthers();
         continue;
       }
       // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.

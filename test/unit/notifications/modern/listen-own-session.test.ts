@@ -10,7 +10,9 @@ import type { Reply } from "../../../../src/protocol/json-rpc.ts";
 import { SessionKeys } from "../../../../src/endpoint/keyring.ts";
 import { FakeFanOut } from "../fan-out/fake-fan-out.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
+import { fakeCredentials, type FakeCredentials } from "../../upstream/fake-credentials.ts";
 import { fakeTarget, html } from "../../upstream/fake-target.ts";
+import { vaultKey } from "../../../../src/upstream/server-key.ts";
 
 const URI = "x:/1";
 const CLIENT = { revision: "2026-07-28", capabilities: { roots: {} } } as const;
@@ -25,17 +27,23 @@ class Listener {
   readonly received: unknown[] = [];
   readonly attended: { readonly slug: string; readonly able: unknown; readonly uris: unknown }[] =
     [];
+  /** The accounts of those sessions. */
+  readonly accounts: (string | undefined)[] = [];
   readonly reply: Promise<Reply>;
   /** Says in the session that this has changed. */
   say: (uri: string) => void = unused;
-  isListening = false;
+  /** The number of sessions that it listens in. */
+  listening = 0;
   /** Room for its notifications. */
   room: Promise<void> = Promise.resolve();
   readonly #cancel = new AbortController();
 
-  constructor(uris: readonly string[] = [URI]) {
+  /** @param credentials at a server with accounts, whose vault tells those who listen for lists. */
+  constructor(uris: readonly string[] = [URI], credentials?: FakeCredentials) {
+    const options = { slug: "a", era: "legacy", ...(credentials && { credentials }) } as const;
     const server = fakeServer("a", {
-      target: fakeTarget(() => html(500), { slug: "a", era: "legacy" }),
+      target: fakeTarget(() => html(500), options),
+      ...(credentials && { auth: { kind: "key", key: { header: "X-Key", prefix: "" } } }),
     });
     const context: ModernContext = {
       endpoint: { servers: [server], isMerged: false, keepsNames: true },
@@ -43,9 +51,12 @@ class Listener {
       waitUntil: () => undefined,
       ...{ feeds: { of: unused }, keys: new SessionKeys(unused) },
       bridges: {
-        at: (_principal, { slug }, able) => ({
+        at: (_principal, { slug, credentials }, able) => ({
           run: unused,
-          listenForResources: (uris) => Promise.resolve(this.#listenInSession(slug, able, uris)),
+          listenForResources: async (uris) => {
+            this.accounts.push(await credentials?.account());
+            return this.#listenInSession(slug, able, uris);
+          },
         }),
       },
       fanOut: {
@@ -53,7 +64,8 @@ class Listener {
         ...{ subscribe: unused, unsubscribe: unused },
       },
     };
-    const params = { notifications: { resourceSubscriptions: uris } };
+    const lists = credentials === undefined ? {} : { toolsListChanged: true };
+    const params = { notifications: { resourceSubscriptions: uris, ...lists } };
     this.reply = listen(
       context,
       CLIENT,
@@ -72,7 +84,8 @@ class Listener {
 
   #listenInSession(slug: string, able: unknown, uris: unknown): ResourceUpdates {
     this.attended.push({ slug, able, uris });
-    this.isListening = true;
+    this.listening += 1;
+    let isOpen = true;
     const said: string[] = [];
     let wake: (() => void) | undefined;
     this.say = (uri) => {
@@ -81,13 +94,14 @@ class Listener {
     };
     return {
       next: async () => {
-        if (this.isListening && said.length === 0) {
+        if (isOpen && said.length === 0) {
           await new Promise<void>((resolve) => (wake = resolve));
         }
         return said.shift();
       },
       close: () => {
-        this.isListening = false;
+        if (isOpen) this.listening -= 1;
+        isOpen = false;
         wake?.();
       },
     };
@@ -161,10 +175,10 @@ describe("a listener", () => {
 
   test("listens in its session no longer than its stream is open", async ({ expect }) => {
     const listener = await begin();
-    expect(listener.isListening).toBe(true);
+    expect(listener.listening).toBe(1);
     listener.hangUp();
     await settle();
-    expect(listener.isListening).toBe(false);
+    expect(listener.listening).toBe(0);
   });
 
   test("is sent nothing after its end", async ({ expect }) => {
@@ -180,6 +194,34 @@ describe("a listener", () => {
     expect(await listener.reply).toHaveProperty("result");
     resolve();
     await settle();
-    expect([listener.received, listener.isListening]).toEqual([["x:/1"], false]);
+    expect([listener.received, listener.listening]).toEqual([["x:/1"], 0]);
+  });
+});
+
+describe("a listener whose account at a server is replaced", () => {
+  test.for<{ name: string; learn: (listener: Listener, owner: string) => void }>([
+    {
+      name: "and whom the vault tells",
+      learn: ({ fanOut }, owner) =>
+        fanOut.newest.say({ slug: vaultKey(owner), seq: 1, topics: ["tools"] }),
+    },
+    { name: "while it could not be told", learn: ({ fanOut }) => fanOut.newest.breakOff() },
+  ])("$name goes on in the session of the new one", async ({ learn }, { expect }) => {
+    const credentials = fakeCredentials("a1");
+    const listener = new Listener([URI], credentials);
+    await settle();
+    expect(listener.accounts).toEqual(["a1"]);
+    credentials.accountId = "a2";
+    learn(listener, credentials.owner);
+    await settle(5000);
+    expect(listener.accounts).toEqual(["a1", "a2"]);
+    expect(listener.listening).toBe(1);
+    listener.received.splice(0);
+    listener.say(URI);
+    await settle();
+    expect(listener.received).toEqual([URI]);
+    listener.hangUp();
+    await settle();
+    expect(listener.listening).toBe(0);
   });
 });
