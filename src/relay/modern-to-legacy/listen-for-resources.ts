@@ -12,8 +12,6 @@ import type { UpstreamTarget } from "../../upstream/target.ts";
 import type { Bridge, BridgeScope, ResourceUpdates } from "./bridge.ts";
 
 const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
-/** Failures in a row, after which only the updates of the feeds arrive. */
-const MAX_FAILURES = 12;
 /** Updates that end sooner than this count as one more failure. */
 const MIN_LIFE_MS = 1000;
 
@@ -46,7 +44,7 @@ async function listenForResources(
   onUpdated: (uri: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let failures = 0; failures < MAX_FAILURES; failures++) {
+  for (let failures = 0; ; failures++) {
     if (failures > 0) await sleep(pauseMs(BACKOFF, failures - 1), signal);
     signal.throwIfAborted();
     try {
