@@ -5,6 +5,7 @@
 
 import { dispatchModern } from "../dispatch/modern/dispatch-modern.ts";
 import { PushStream } from "../lib/push-stream.ts";
+import { settleWithin } from "../lib/time-out.ts";
 import type { Envelope } from "../protocol/envelope.ts";
 import { ErrorCode, modernHttpStatus } from "../protocol/error-codes.ts";
 import { startSpan } from "../protocol/call-span.ts";
@@ -62,8 +63,15 @@ export async function answerModern(
   }
   const timer = setTimeout(open, limits.streamAfterSeconds * 1000);
 
-  const send = (outgoing: JsonRpcMessage): Promise<void> =>
-    open().write(encodeEvent({ event: "message", data: JSON.stringify(outgoing) }));
+  /** A client that stays connected and takes nothing counts as gone: its call would be held for ever. */
+  async function send(outgoing: JsonRpcMessage): Promise<void> {
+    const text = encodeEvent({ event: "message", data: JSON.stringify(outgoing) });
+    const written = open()
+      .write(text)
+      .then(() => true);
+    if ((await settleWithin(written, limits.stallSeconds * 1000)) !== true) gone();
+    cancel.signal.throwIfAborted();
+  }
   const peer: Peer = {
     span,
     notify: ({ method, params }) => send(notification(method, params)),
