@@ -14,7 +14,7 @@ import { Deliveries, type Recipients } from "./deliveries.ts";
 import { AcceptedNews } from "./accepted-news.ts";
 import { LateNews } from "./late-news.ts";
 import { type ListenerSocket, Listeners, type ListenersParts } from "./listeners.ts";
-import { InterestRegistry } from "./interest-registry.ts";
+import { InterestRegistry, REFUSED_MS } from "./interest-registry.ts";
 import { SessionLives } from "./session-lives.ts";
 import { Kind, type ServerTopic, SubscriptionTable } from "./subscription-table.ts";
 
@@ -140,7 +140,7 @@ export class Branch<Socket extends ListenerSocket> {
    * Adds to the subscriptions of a session.
    *
    * @param life of the session: once a later one has called, an earlier one changes nothing any more.
-   * @returns the topics that the servers will announce. Other resources are not kept.
+   * @returns the topics that the servers will announce. Other resources are not kept, unless the session had them.
    */
   async subscribe(session: string, interests: Interests, life?: number): Promise<Interests> {
     if (!this.#lives.begin(session, life)) return {};
@@ -151,7 +151,7 @@ export class Branch<Socket extends ListenerSocket> {
   /**
    * As `subscribe`, with all that the session wants: whatever else it has goes, of another account or after an
    * unsubscription that has not arrived. Its client was granted these: a resource whose server does not answer stays
-   * promised.
+   * promised, and one that it refuses now is kept.
    *
    * @param pending what it asks for meanwhile, and was not granted yet: it stays as it is, there or not.
    */
@@ -228,8 +228,9 @@ export class Branch<Socket extends ListenerSocket> {
    * refuses nothing), and so do topics to which the
    * subscriber was subscribed before: the request is repeated until the feed receives it. A new
    * resource does not: it may not exist, and a refused client can ask again. A list that its server
-   * does not announce is kept without a promise: the gateway may find out by itself that it changed. So does what
-   * the subscriber has lost meanwhile, because it was gone.
+   * does not announce is kept without a promise: the gateway may find out by itself that it changed. So is a resource
+   * that the subscriber had and its server refuses, perhaps for a moment: the feed may still have it promised, and is
+   * asked again. What the subscriber has lost meanwhile, because it was gone, is not promised either.
    */
   async #subscribe(
     subscriber: string,
@@ -246,12 +247,15 @@ export class Branch<Socket extends ListenerSocket> {
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {
         const { honoured, unanswered } = await this.#interests.ask(slug, topics, isRenewed);
+        const isHad = (topic: Topic): boolean => isRenewed || known.has(topic);
         const isPromised = (topic: Topic): boolean =>
-          honoured.has(topic) ||
-          (unanswered.has(topic) && (isRenewed || !isResource(topic) || known.has(topic)));
+          honoured.has(topic) || (unanswered.has(topic) && (isHad(topic) || !isResource(topic)));
         const refused = topics.filter((topic) => !isPromised(topic) && isResource(topic));
+        const kept = refused.filter(isHad);
+        this.#interests.sendLater(slug, kept, REFUSED_MS);
+        const gone = refused.filter((topic) => !isHad(topic));
         // A later life may have been promised what was refused to this one.
-        if (!this.#lives.isOver(subscriber, life)) this.#remove(subscriber, slug, refused);
+        if (!this.#lives.isOver(subscriber, life)) this.#remove(subscriber, slug, gone);
         for (const topic of topics) this.#asking.delete(keyOf(subscriber, slug, topic));
         const isThere = (topic: Topic): boolean =>
           this.#subscriptions.has(subscriber, { slug, topic });

@@ -41,7 +41,7 @@ const LEAVE_MS = 30_000;
 /** Pause after a feed did not answer; meanwhile its lists count as honoured. */
 const SILENT_MS = 5000;
 /** Pause after a server refused a resource that subscribers were promised. */
-const REFUSED_MS = 300_000;
+export const REFUSED_MS = 300_000;
 /** A server that does not announce changes of a list may do so after its next restart. */
 const UNANNOUNCED_MS = 60_000;
 

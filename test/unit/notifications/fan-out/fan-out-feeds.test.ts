@@ -340,6 +340,32 @@ describe("a feed that has deleted what it had promised", () => {
   });
 });
 
+describe("a server that refuses a resource for a moment", () => {
+  test.for(["replace", "subscribe"] as const)(
+    "takes it from nobody who had it and asks for it anew (%s), and is asked again",
+    async (again, { expect }) => {
+      await withWorld(async (world, { rowsIn }) => {
+        await world.subscribed({ a: ["uri:x"] }, "s");
+        world.evict();
+        const feed = world.feed("a");
+        feed.refused.add("uri:x");
+        const asked = world.branch[again]("s", { a: ["uri:x"] });
+        await world.allArrive();
+        expect(await asked).toEqual({});
+        await world.pass(60_000, () => world.allArrive());
+        // The feed keeps its promise to the branch.
+        world.branch.publish({ slug: "a", seq: 1, topics: ["uri:x"] });
+        await world.allArrive();
+        expect(world.session("s").taken).toHaveLength(1);
+        feed.refused.delete("uri:x");
+        await world.pass(300_000, () => world.allArrive());
+        expect(feed.changes.slice(2)).toMatchObject([{ add: ["uri:x"], remove: [], isLate: true }]);
+        expect([rowsIn("wants_1"), rowsIn("untold_1")]).toEqual([1, 0]);
+      });
+    },
+  );
+});
+
 describe("of resources", () => {
   test("a subscriber has so many, at all servers", async ({ expect }) => {
     await withWorld(
