@@ -69,6 +69,8 @@ export interface CatalogCacheParts extends RefreshParts {
 }
 
 const HOUR_MS = 3_600_000;
+/** An object that is lost while it reads the server is woken after this. */
+const WATCHDOG_MS = 30_000;
 
 export class CatalogCache {
   readonly #parts: CatalogCacheParts;
@@ -173,8 +175,9 @@ export class CatalogCache {
   /** The time to call `wake`: never, while no client has subscribed to changes. */
   get dueAt(): number | undefined {
     if (!this.#parts.isWanted()) return undefined;
-    const idle = this.#entries.all().filter(({ refresh }) => refresh === undefined);
-    const retries = idle.map((entry) => {
+    const watchdogAt = this.#parts.now() + WATCHDOG_MS;
+    const retries = this.#entries.all().map((entry) => {
+      if (entry.refresh !== undefined) return watchdogAt;
       const at = retryAt(entry) ?? Infinity;
       return isOnlyUnannounced(entry) ? Math.max(at, this.#nextUnannouncedAt) : at;
     });

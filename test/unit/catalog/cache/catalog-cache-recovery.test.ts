@@ -198,7 +198,7 @@ describe("a failing server is retried without a request", () => {
       expect(cache.dueAt).toBe(START + 11_000);
       cache.wake();
       // It is under way.
-      expect(cache.dueAt).toBeUndefined();
+      expect(cache.dueAt).toBe(scene.now + 30_000);
       await Promise.all(scene.kept);
       expect(scene.dueCalls).toBe(dueCalls + 1);
       expect(cache.dueAt).toBe(scene.now + 2000);
@@ -210,6 +210,26 @@ describe("a failing server is retried without a request", () => {
       await Promise.all(scene.kept);
       expect(scene.announced).toEqual([ALL_LISTS]);
       expect(cache.dueAt).toBeUndefined();
+    });
+  });
+
+  test("by the next life of the object, where this one is lost while it reads", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      scene.isWanted = true;
+      const lost = await failing(scene);
+      scene.server = undefined;
+      scene.now += 1000;
+      lost.wake();
+      expect(lost.dueAt).toBe(scene.now + 30_000);
+      scene.now += 30_000;
+      serves(scene, ONE);
+      const next = scene.cache();
+      next.wake();
+      await Promise.all(scene.kept.slice(-1));
+      expect(scene.announced).toEqual([ALL_LISTS]);
+      expect(next.dueAt).toBeUndefined();
     });
   });
 
