@@ -316,7 +316,7 @@ export class CatalogCache {
     if (outage !== undefined) entry.servedTrouble = true;
     else if (state !== "fresh" && refresh !== undefined && !isForRouting) {
       entry.servedStale = true;
-      this.#entries.markUnannounced(entry);
+      this.#markUnannounced(entry);
     }
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };
@@ -324,6 +324,12 @@ export class CatalogCache {
     return catalog === undefined
       ? this.#none(entry, isForRouting)
       : { kind: "catalog", catalog, ...judged };
+  }
+
+  /** A caller is to be told what the reading under way brings, in the next life of the holding object if need be. */
+  #markUnannounced(entry: CatalogEntry): void {
+    this.#entries.markUnannounced(entry);
+    this.#parts.onDue();
   }
 
   /** During an outage, the catalog of a similar client is better than none. */
@@ -336,6 +342,7 @@ export class CatalogCache {
     const { outage, refresh } = entry;
     if (outage !== undefined || !isForRouting) entry.servedTrouble = true;
     if (outage !== undefined) return { kind: "none", trouble: outage.trouble };
+    if (!isForRouting) this.#markUnannounced(entry);
     const { slug, now } = this.#parts;
     const message = `Upstream "${slug}" has not said yet what it offers; it is still being asked`;
     const since = refresh?.startedAt ?? now();

@@ -4,6 +4,7 @@ import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { eraOf } from "../../protocol/revisions.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import type { Catalog, ListFault } from "../catalog.ts";
+import { LIST_TOPICS } from "../feeds.ts";
 import type { ListTopic } from "../topics.ts";
 import { type CatalogEntry, entryFrom, isMissed, newEntry, newestOf } from "./catalog-entry.ts";
 import type { CatalogStore, Part } from "./catalog-store.ts";
@@ -151,10 +152,13 @@ export class CatalogEntries {
     }
   }
 
-  /** Somebody was given the lists of before: that they were told of the changes does not count any more. */
+  /**
+   * Somebody was given the lists of before, or none: that they were told of changes does not count any more. It is
+   * stored, since the life that reads the lists may be lost.
+   */
   markUnannounced(entry: CatalogEntry): void {
-    const { outdated, unannounced } = entry;
-    if (unannounced.length < outdated.length) this.save(entry, { unannounced: outdated });
+    if (entry.unannounced.length === LIST_TOPICS.length) return;
+    this.save(entry, { outdated: LIST_TOPICS, unannounced: LIST_TOPICS });
   }
 
   #outdate(

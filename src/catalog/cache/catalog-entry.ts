@@ -92,12 +92,13 @@ export function newEntry(id: number, client: ClientKind): CatalogEntry {
 }
 
 export function entryFrom(stored: StoredCatalog): CatalogEntry {
+  const wasAwaited = stored.facts === undefined && stored.unannounced.length > 0;
   return {
     ...newEntry(stored.id, stored.client),
     ...stored,
     savedAt: stored.readAt,
-    // It is no longer known which clients learned of the outage.
-    servedTrouble: stored.outage !== undefined,
+    // It is no longer known which clients learned of the outage, or of a server that had not answered yet.
+    servedTrouble: stored.outage !== undefined || wasAwaited,
   };
 }
 
@@ -284,9 +285,8 @@ export const MISSED_PAUSE_MS = 5000;
 export function retryAt(entry: CatalogEntry): number | undefined {
   const { outage, facts } = entry;
   if (outage !== undefined) return outage.retryAt;
-  if (facts === undefined) return undefined;
   if (isMissed(entry)) return pauseBegin(entry) + MISSED_PAUSE_MS;
-  return facts.fault === undefined ? undefined : entry.readAt + FAULT_PAUSE_MS;
+  return facts?.fault === undefined ? undefined : entry.readAt + FAULT_PAUSE_MS;
 }
 
 /** A caller has an older list than the server, and nobody has told it, or will. */

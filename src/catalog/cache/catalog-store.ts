@@ -51,7 +51,7 @@ export interface StoredCatalog {
   readonly facts: Facts | undefined;
   /** When the server was last found to have this catalog; milliseconds since 1970. */
   readonly readAt: number;
-  /** The topics that have changed since. */
+  /** The topics that have changed since, or may have: all, where somebody was given less than a reading was to bring. */
   readonly outdated: readonly ListTopic[];
   /** Those of `outdated` of which nobody was told, or one client alone, in its own session at the server. */
   readonly unannounced: readonly ListTopic[];

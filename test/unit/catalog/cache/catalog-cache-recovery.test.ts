@@ -9,6 +9,8 @@ import {
   catalogOf,
   failing,
   fails,
+  LEGACY,
+  MODERN,
   ONE,
   serves,
   short,
@@ -247,6 +249,84 @@ describe("a failing server is retried without a request", () => {
       expect(scene.announced).toEqual([ALL_LISTS]);
       expect(short(await ask(next, { waitMs: 0 }))).toBe("one");
     });
+  });
+});
+
+describe("a life that is lost while it reads the server", () => {
+  test("after a caller was given no catalog is followed by one that announces it", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      scene.isWanted = true;
+      const lost = scene.cache();
+      const calls = scene.dueCalls;
+      expect(short(await ask(lost, { waitMs: 1 }))).toBe("none (slow)");
+      expect([scene.dueCalls > calls, lost.dueAt]).toEqual([true, scene.now + 30_000]);
+      scene.now += 30_000;
+      serves(scene, ONE);
+      const next = scene.cache();
+      expect(next.dueAt).toBeLessThanOrEqual(scene.now);
+      next.wake();
+      await Promise.all(scene.kept.slice(-1));
+      expect([scene.announced, next.dueAt]).toEqual([[ALL_LISTS], undefined]);
+      expect(scene.cache().dueAt).toBeUndefined();
+    });
+  });
+
+  test.for([
+    { now: catalogOf({ tools: ["two"] }), announced: [["tools"]] },
+    { now: ONE, announced: [] },
+  ])(
+    "after a caller was given the list of before is followed by one that announces what has changed: $announced",
+    async ({ now, announced }, { expect }) => {
+      await withScene(async (scene) => {
+        scene.isWanted = true;
+        const lost = scene.cache();
+        serves(scene, ONE, 1000);
+        await ask(lost);
+        scene.now += 1000;
+        scene.server = undefined;
+        const calls = scene.dueCalls;
+        expect(short(await ask(lost, { waitMs: 1 }))).toBe("one");
+        expect([scene.dueCalls > calls, lost.dueAt]).toEqual([true, scene.now + 30_000]);
+        scene.now += 30_000;
+        serves(scene, now, 60_000);
+        const next = scene.cache();
+        expect(next.dueAt).toBeLessThanOrEqual(scene.now);
+        next.wake();
+        await Promise.all(scene.kept.slice(-1));
+        expect([scene.announced, next.dueAt]).toEqual([announced, undefined]);
+        expect(scene.cache().dueAt).toBeUndefined();
+      });
+    },
+  );
+
+  test("for a page, or to find who has something, is followed by none", async ({ expect }) => {
+    await withScene(async (scene) => {
+      scene.isWanted = true;
+      const lost = scene.cache();
+      await ask(lost, { waitMs: 1, isForRouting: true });
+      void lost.look("page", LEGACY);
+      expect(scene.cache().dueAt).toBeUndefined();
+    });
+  });
+
+  test("for clients of many kinds leaves no more rows than catalogs are kept", async ({
+    expect,
+  }) => {
+    await withScene(
+      async (scene) => {
+        scene.isWanted = true;
+        const lost = scene.cache();
+        for (let n = 0; n < 10; n++) {
+          const client = { ...MODERN, capabilities: { extensions: { n } } };
+          await ask(lost, { client, waitMs: 1 });
+        }
+        const rows = scene.sql.exec<{ n: number }>("SELECT count(*) AS n FROM catalogs_1").one();
+        expect(rows.n).toBe(2);
+      },
+      { keptCatalogsPerServer: 2 },
+    );
   });
 });
 
