@@ -104,12 +104,14 @@ export class FeedObject extends DurableObject<Env> {
     return catalogs === asked && answer !== undefined ? answer : this.catalog(question);
   }
 
-  /** @throws Error while the server may be there, or back, and is not known here: the branch asks again. */
+  /** @throws Error while the server is not known here, but may be there, or back soon: the branch asks again. */
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
     await this.#follow();
     if (this.#parts === undefined && change.add.length > 0) await this.#lookAgain();
     if (this.#parts === undefined) {
-      await this.#gone();
+      const { message } = await this.#gone();
+      // A branch goes by an answer for a while, and the server may be back within that.
+      if (change.add.length > 0 && !this.#over.signal.aborted) throw new Error(message);
       return [];
     }
     const promised = await this.#parts.watch.watch(branch, change);

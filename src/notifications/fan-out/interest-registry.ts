@@ -170,7 +170,8 @@ export class InterestRegistry {
     this.#removals.delete(slug);
     // The feed may still carry it out, after a subscriber has asked for the same again.
     if (topics === undefined) void change.catch(() => []).then(() => this.#sendAgain(slug, remove));
-    if (topics === undefined) return false;
+    // Its server may have gone meanwhile.
+    if (topics === undefined) return (await learn()) && !knows(slug);
     const received = new Set(topics);
     const refused = add.filter((topic) => !received.has(topic));
     for (const topic of refused) honoured.delete(topic);

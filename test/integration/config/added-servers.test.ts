@@ -5,11 +5,13 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, onTestFinished, test, vi } from "vitest";
 
 import { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
+import type { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import { feedName } from "../../../durable-objects/ports.ts";
 import { RegistryObject } from "../../../durable-objects/registry-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
 import type { TopicChange } from "../../../src/catalog/feeds.ts";
+import { branchName } from "../../../src/notifications/fan-out/branch.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { NO_COSTS } from "../../../src/observability/costs.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
@@ -201,17 +203,27 @@ function watch(
   );
 }
 
+/** The feed has deleted the interests of all branches. */
+async function forgotten(feed: DurableObjectStub<FeedObject>): Promise<void> {
+  const isForgotten = (): Promise<true | undefined> =>
+    runInDurableObject(feed, (_instance, { storage: { sql } }) => {
+      const [wanted] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'wanted_1'");
+      return wanted === undefined || undefined;
+    });
+  await until(isForgotten, "the feed to delete what it has stored");
+}
+
 describe("the feed of a server that is added", () => {
   test("watches it where this isolate does not know of it yet", async ({ expect }) => {
     const { upstream, server } = await another();
-    expect(await watch(upstream)).toEqual([]);
+    expect(await watch(upstream)).toBe("no answer");
     // As another isolate would add it.
     await env.REGISTRY.getByName("registry").putServer(JSON.stringify(server), 0);
     expect(await watch(upstream)).toEqual(["tools"]);
     await store.removeServer(upstream.slug, await revisionOf(upstream));
   });
 
-  test("says nothing while it cannot know whether there is one, or while that is off", async ({
+  test("says nothing while there is none, or it cannot know that, or while that is off", async ({
     expect,
   }) => {
     const { upstream, server } = await another();
@@ -224,7 +236,24 @@ describe("the feed of a server that is added", () => {
     await store.putServer({ ...server, state: "paused" }, 0);
     expect(await watch(upstream)).toBe("no answer");
     await store.removeServer(upstream.slug, await revisionOf(upstream));
-    expect(await watch(upstream)).toEqual([]);
+    expect(await watch(upstream)).toBe("no answer");
+  });
+
+  test("watches it for a branch that has asked while it was removed", async ({ expect }) => {
+    const { upstream, server } = await another();
+    const { slug } = upstream;
+    const feed = env.FEEDS.getByName(feedName(slug));
+    const branch = env.FAN_OUT.getByName(branchName(0));
+    await store.putServer(server, 0);
+    expect(await branch.subscribe("early", { [slug]: ["tools"] })).toEqual({ [slug]: ["tools"] });
+    await remove(upstream);
+    await forgotten(feed);
+    // The branch believes that there is the server, as its session does.
+    await branch.subscribe("late", { [slug]: ["tools"] });
+    await store.putServer(server, 0);
+    expect(await branch.replace("late", { [slug]: ["tools"] })).toEqual({ [slug]: ["tools"] });
+    expect((await feed.health()).watched).toBeGreaterThan(0);
+    await remove(upstream);
   });
 
   // A branch ignores news whose number is not above that of the last.
@@ -243,14 +272,9 @@ describe("the feed of a server that is added", () => {
         return news.find(({ slug }) => slug === upstream.slug)?.seq;
       }, "what may have been missed to be announced");
     };
-    const isForgotten = (): Promise<true | undefined> =>
-      runInDurableObject(feed, (_instance, { storage: { sql } }) => {
-        const [wanted] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'wanted_1'");
-        return wanted === undefined || undefined;
-      });
     const before = await nextNumber();
     await remove(upstream);
-    await until(isForgotten, "the feed to delete what it has stored");
+    await forgotten(feed);
     vi.setSystemTime(Date.now() - HOUR_MS);
     expect(await nextNumber()).toBeGreaterThan(before);
     await remove(upstream);

@@ -249,7 +249,8 @@ describe("after a deploy", () => {
       const answer = await next.catalog(question);
       expect(short(answer)).toBe("none (unconfigured)");
       expect(answer.trouble?.message).toContain(slug);
-      expect(await next.watch(0, { add: ["tools"], remove: [] })).toEqual([]);
+      await expect(next.watch(0, { add: ["tools"], remove: [] })).rejects.toThrow("no upstream");
+      expect(await next.watch(0, { add: [], remove: ["tools"] })).toEqual([]);
       await next.report(undefined);
       expect(await next.health()).toMatchObject({ slug, state: "unknown" });
       const left = (): Promise<unknown[]> => everythingIn(storage);

@@ -260,6 +260,29 @@ describe("a feed that does not answer", () => {
   });
 });
 
+describe("a feed whose server was removed", () => {
+  test("is asked again until the branch knows that, and when the server is back", async ({
+    expect,
+  }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      const feed = world.feed("a");
+      feed.mode = "lost";
+      world.removed.set("a", false);
+      world.cannotLearn = true;
+      await world.subscribed({ a: ["tools"] }, "s");
+      await world.pass(20_000, () => world.allArrive());
+      expect(rowsIn("untold_1")).toBe(1);
+      world.cannotLearn = false;
+      await world.pass(100_000, () => world.allArrive());
+      expect([rowsIn("untold_1"), world.alarmAt]).toEqual([0, Infinity]);
+      world.removed.delete("a");
+      feed.mode = "ok";
+      expect(await answer(world, "s", { a: ["tools"] })).toEqual({ a: ["tools"] });
+      expect([...feed.watched]).toEqual(["tools"]);
+    });
+  });
+});
+
 describe("a feed that has deleted what it had promised", () => {
   test("is asked again, as late, until it has promised it anew", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {

@@ -73,6 +73,8 @@ export class World {
   onGone: (session: string) => void = () => undefined;
   /** Of a server that was added a moment ago. */
   knowsNew = false;
+  /** Servers that were removed a moment ago, and whether the branch has learned that. */
+  readonly removed = new Map<string, boolean>();
   learning: Promise<unknown> = Promise.resolve();
   /** Nobody says which servers there are. */
   cannotLearn = false;
@@ -244,10 +246,12 @@ export class World {
         },
       },
       found: found.map((socket) => ({ socket, saved: structuredClone(socket.saved) })),
-      knows: (slug) => slug !== "unknown" && (slug !== "new" || this.knowsNew),
+      knows: (slug) =>
+        slug !== "unknown" && (slug !== "new" || this.knowsNew) && this.removed.get(slug) !== true,
       learn: async () => {
         await this.learning;
         this.knowsNew ||= !this.cannotLearn;
+        if (!this.cannotLearn) for (const slug of this.removed.keys()) this.removed.set(slug, true);
         return !this.cannotLearn;
       },
       limits: {
