@@ -41,6 +41,8 @@ export class OwnNews {
   /** The announcement that each topic was last part of, in this life. */
   readonly #announcedIn = new Map<Topic, number>();
   #announcements = 0;
+  /** The news that each branch was last sent, and the announcements when that was first: a repetition has no later one. */
+  readonly #sentFirst = new Map<number, { readonly seq: number; readonly announcements: number }>();
   #wakesAt: number | undefined;
 
   constructor(options: OwnNewsOptions) {
@@ -122,7 +124,7 @@ export class OwnNews {
   }
 
   async #publish(branch: number, news: News): Promise<void> {
-    const announcements = this.#announcements;
+    const announcements = this.#announcementsBefore(branch, news);
     await this.#options.publish(branch, news);
     for (const topic of news.topics) {
       // What was announced meanwhile is still to come.
@@ -131,6 +133,14 @@ export class OwnNews {
     if (this.#wakesAt === undefined || this.#unsent().length > 0) return;
     this.#options.alarm.withdraw(this.#wakesAt);
     this.#wakesAt = undefined;
+  }
+
+  /** @returns the announcements that there were when the branch was first sent this news. */
+  #announcementsBefore(branch: number, { seq }: News): number {
+    const first = this.#sentFirst.get(branch);
+    if (first?.seq === seq) return first.announcements;
+    this.#sentFirst.set(branch, { seq, announcements: this.#announcements });
+    return this.#announcements;
   }
 
   #sent(branch: number, topic: Topic): void {

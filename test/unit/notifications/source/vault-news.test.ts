@@ -80,6 +80,31 @@ test("what is announced while the same is under way is announced again", ({ expe
     expect(heard).toEqual([{ branch: 1, topics: ["tools"] }]);
   }));
 
+test("what is announced while the same is under way is stored until it is taken, though the answer was lost and it is repeated", ({
+  expect,
+}) =>
+  withSql(async (fixture) => {
+    const first = life(fixture);
+    first.news.watch(1, { add: ["tools"], remove: [] });
+    const { promise: reached, reject: lose } = Promise.withResolvers<void>();
+    first.branches.reached = reached;
+    first.news.changed();
+    first.news.changed();
+    const { promise: repeated, resolve: answer } = Promise.withResolvers<void>();
+    first.branches.reached = repeated;
+    lose(new Error("The branch has it, and its answer is lost"));
+    await vi.advanceTimersByTimeAsync(0);
+    fixture.clock.now += 1000;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(first.heard).toHaveLength(2);
+    first.branches.reached = new Promise(() => undefined);
+    answer();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(first.heard).toHaveLength(3);
+    expect(first.alarms).not.toEqual([]);
+    expect(life(fixture).heard).toEqual([{ branch: 1, topics: ["tools"] }]);
+  }));
+
 test("whoever has gone is owed nothing by the next life", ({ expect }) =>
   withSql((fixture) => {
     const first = life(fixture);
