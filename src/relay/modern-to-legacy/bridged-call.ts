@@ -39,7 +39,7 @@ interface EarlierLife {
   /** The questions, round by round. */
   readonly rounds: readonly Questions[];
   /** Of the last round. */
-  readonly last: Pick<Parked, "questionTokens" | "resumeToken" | "asked">;
+  readonly last: Pick<Parked, "questionTokens" | "resumeToken" | "asked" | "undelivered">;
   /** The answers to the last round, if its client has answered. */
   readonly given: RoundAnswers;
 }
@@ -61,6 +61,9 @@ export interface BridgedCallOptions {
   readonly before?: EarlierLife;
 }
 
+/** Waits for the answer to a question. @param delivered resolves when the server has it. */
+type Delivering = (withdrawn: AbortSignal, delivered?: Promise<void>) => Promise<Reply>;
+
 /** In one call. A server that asks more is taken not to end by itself. */
 const MAX_QUESTIONS = 100;
 const MAX_ROUNDS = 100;
@@ -71,6 +74,8 @@ export class BridgedCall {
   readonly #options: BridgedCallOptions;
   readonly #cancel = new AbortController();
   readonly #open = new OpenQuestions();
+  /** The replies that the server may not have yet, by the resume tokens of their questions. */
+  readonly #undelivered = new Map<string, Reply>();
   /** By the round whose answers led there; 0 is the call itself. */
   readonly #results = new Map<number, Promise<RoundResult>>();
   /** The result of the running round; none while the call is parked. */
@@ -172,33 +177,50 @@ export class BridgedCall {
     this.#round = rounds.length;
     this.#asked = last.asked;
     this.#resumeToken = last.resumeToken;
-    const asked: OpenQuestion[] = [];
+    // The server may have received these. It matches answers by their ids, and ignores one that it already has.
+    const answered = (resumeToken: string, reply: Reply): OpenQuestion => {
+      this.#undelivered.set(resumeToken, reply);
+      const wait = this.#delivering(resumeToken, Promise.resolve(reply));
+      return { resumeToken, wait };
+    };
+    const asked = Object.entries(last.undelivered ?? {}).map((one) => answered(...one));
     for (const [key, call] of Object.entries(this.#shown)) {
       const resumeToken = last.questionTokens[key];
       if (resumeToken === undefined) continue;
       const result = given[key];
-      // The server may have received this answer. It matches answers by their ids, and ignores one
-      // that it already has.
-      const wait =
+      asked.push(
         result === undefined
-          ? this.#awaiting(key, call, resumeToken)
-          : (): Promise<Reply> => Promise.resolve({ result });
-      asked.push({ resumeToken, wait });
+          ? { resumeToken, wait: this.#awaiting(key, call, resumeToken) }
+          : answered(resumeToken, { result }),
+      );
     }
     return asked;
   }
 
   /** Adds an open question. @returns what waits for its answer, and closes it when the server withdraws it. */
-  #awaiting(
-    key: string,
-    call: Call,
-    resumeToken: string | undefined,
-  ): (withdrawn: AbortSignal) => Promise<Reply> {
+  #awaiting(key: string, call: Call, resumeToken: string | undefined): Delivering {
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#open.add(key, { call, resumeToken, settle: resolve });
-    return (withdrawn) => {
+    const settle = (reply: Reply): void => {
+      if (resumeToken !== undefined) this.#undelivered.set(resumeToken, reply);
+      resolve(reply);
+    };
+    this.#open.add(key, { call, resumeToken, settle });
+    const deliver = this.#delivering(resumeToken, promise);
+    return (withdrawn, delivered) => {
       withdrawn.addEventListener("abort", () => this.#open.settle(key, GONE), { once: true });
-      return promise;
+      return deliver(withdrawn, delivered);
+    };
+  }
+
+  /** @returns what waits for the reply, and forgets it when the server has it or has withdrawn the question. */
+  #delivering(resumeToken: string | undefined, reply: Promise<Reply>): Delivering {
+    const forget = (): void => {
+      if (resumeToken !== undefined) this.#undelivered.delete(resumeToken);
+    };
+    return (withdrawn, delivered) => {
+      withdrawn.addEventListener("abort", forget, { once: true });
+      void delivered?.then(forget);
+      return reply;
     };
   }
 
@@ -221,7 +243,7 @@ export class BridgedCall {
           sent.catch(() => undefined); // the client has gone
         });
       },
-      ask: (call, withdrawn, resumeToken) => this.#ask(call, withdrawn, resumeToken),
+      ask: (...question) => this.#ask(...question),
       primed: (resumeToken) => {
         this.#resumeToken = resumeToken ?? this.#resumeToken;
       },
@@ -239,7 +261,7 @@ export class BridgedCall {
     return this.#result.promise;
   }
 
-  #ask(call: Call, withdrawn: AbortSignal, resumeToken: string | undefined): Promise<Reply> {
+  #ask(...[call, withdrawn, resumeToken, delivered]: Parameters<Peer["ask"]>): Promise<Reply> {
     this.#resumeToken = resumeToken ?? this.#resumeToken;
     if (this.#asked === MAX_QUESTIONS) {
       this.#giveUp(`asked more than ${MAX_QUESTIONS} questions in one request, and was stopped`);
@@ -250,7 +272,7 @@ export class BridgedCall {
     if (this.#open.bytes > maxQuestionBytes) {
       this.#giveUp(`asked more than ${maxQuestionBytes} bytes in one request, and was stopped`);
     } else this.#gather();
-    return wait(withdrawn);
+    return wait(withdrawn, delivered);
   }
 
   #gather(): void {
@@ -281,6 +303,7 @@ export class BridgedCall {
       questionTokens: this.#open.resumeTokens(),
       resumeToken: this.#resumeToken,
       asked: this.#asked,
+      ...(this.#undelivered.size > 0 && { undelivered: Object.fromEntries(this.#undelivered) }),
     });
     if (refusal !== undefined) {
       this.#giveUp(refusal);

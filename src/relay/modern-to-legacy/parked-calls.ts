@@ -48,13 +48,15 @@ export interface Parked {
   readonly resumeToken: string | undefined;
   /** The number of keys given to questions so far. */
   readonly asked: number;
+  /** The replies to earlier questions that the server may not have yet, by the resume tokens of these. */
+  readonly undelivered?: Readonly<Record<string, Reply>>;
 }
 
 /** RoundAnswers by the keys of their questions. */
 export type RoundAnswers = Readonly<Record<string, JsonObject>>;
 
 /** A round as it is stored. */
-interface StoredRound extends Pick<Parked, "round" | "questions" | "asked"> {
+interface StoredRound extends Pick<Parked, "round" | "questions" | "asked" | "undelivered"> {
   readonly tickets: Parked["questionTokens"];
   readonly ticket?: string | undefined;
 }
@@ -109,9 +111,9 @@ export class ParkedCalls {
     if (this.#isEmptied) return;
     this.#create();
     const id = this.#known.get(exchange)?.id ?? ++this.#lastId;
-    const { round, questions, questionTokens: tickets, resumeToken: ticket, asked } = parked;
+    const { round, questions, questionTokens: tickets, resumeToken: ticket, ...rest } = parked;
     const session = sessionId === undefined ? {} : { sessionId };
-    const stored: StoredRound = { round, questions, tickets, ticket, asked };
+    const stored: StoredRound = { round, questions, tickets, ticket, ...rest };
     this.#write(id, round, JSON.stringify(stored));
     this.#save({
       id,

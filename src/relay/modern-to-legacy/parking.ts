@@ -252,14 +252,18 @@ export class Parking {
   /** Never rejects. */
   async #abandon(
     call: ParkedCall,
-    { questionTokens, resumeToken }: Parked,
+    { questionTokens, undelivered = {}, resumeToken }: Parked,
     reason: string,
   ): Promise<void> {
     const { upstreamSession, onChange } = this.#options;
     if (!this.#isKnown(call)) return;
     this.#abandoning += 1;
-    const answers = Object.values(questionTokens).map((one) =>
-      upstreamSession.answer(one, errorReply(ErrorCode.InternalError, reason)),
+    const replies = { ...undelivered };
+    for (const one of Object.values(questionTokens)) {
+      replies[one] = errorReply(ErrorCode.InternalError, reason);
+    }
+    const answers = Object.entries(replies).map(([one, reply]) =>
+      upstreamSession.answer(one, reply),
     );
     // Answers are dropped once the request is withdrawn, so they go first.
     await Promise.all(answers);

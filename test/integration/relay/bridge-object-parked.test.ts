@@ -142,6 +142,32 @@ describe("while its holder is lost, a parked call", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
+  test("sends the answer that its server did not take before the next round", async ({
+    expect,
+  }) => {
+    const questions = [event(ELICIT, { id: "e-1" }), event({ ...ELICIT, id: "s2" }, { id: "e-2" })];
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: {
+        "tools/call": [streamOf(...questions, NEVER)],
+        response: [{ status: 503, isLasting: true }],
+      },
+    });
+    const client = new BridgeClient(upstream);
+    const second = askedIn(await client.retry(await client.asked(), { r1: ACCEPT }));
+    expect(Object.keys(second.inputRequests)).toEqual(["r2"]);
+    await lose();
+    await continueWith(upstream, { gate: "go-on" }, ANSWER);
+    const last = client.retry(second, { r2: ACCEPT });
+    const taken = async (): Promise<unknown> =>
+      (await upstream.log())
+        .filter(({ status, body }) => status === 202 && body?.method === undefined)
+        .map(({ body }) => body?.id);
+    await vi.waitFor(async () => expect(await taken()).toEqual(["s1", "s2"]), { timeout: 30_000 });
+    await upstream.open("go-on");
+    expect((await last).result).toMatchObject(RESULT);
+  });
+
   test.for([
     [event(progress(1), { id: "e-1" })],
     // The stream was primed, and its messages have no ids.

@@ -25,6 +25,8 @@ class World {
   readonly resumed: unknown[] = [];
   server = new AskingServer();
   maxParked = 10;
+  /** Resolves when the server has the answers. */
+  delivered: Promise<void> = Promise.resolve();
   parking: Parking;
   /** Aborted when the server has forgotten the session. */
   #withdrawn = new AbortController();
@@ -106,7 +108,7 @@ class World {
   /** Sends the answer to a question from before a restart, as the exchange of a resumed call does. */
   async #answered({ resumeToken, wait }: OpenQuestion): Promise<void> {
     const { signal } = this.#withdrawn;
-    const reply = await wait(signal, Promise.resolve());
+    const reply = await wait(signal, this.delivered);
     if (!signal.aborted) this.sent.push([resumeToken, reply]);
   }
 }
@@ -199,6 +201,73 @@ describe("after the memory was lost, a parked call", () => {
         RESUMABLE.replace("a1", "a2"),
       ]);
     }));
+
+  describe("whose next round was written down before the server had an answer,", () => {
+    const [A, B] = [RESUMABLE, RESUMABLE.replace("a1", "a2")];
+    const GIVEN = { result: accept({ of: "a" }) };
+
+    /** Two questions, of which the client answers the first. */
+    async function asks(w: World, isDelivered: boolean): Promise<string> {
+      const { server, parking } = w;
+      const { exchange, call } = parking.begin(server.run);
+      const turn = call.start(new Visitor());
+      const { signal } = new AbortController();
+      const { promise: delivered, resolve } = Promise.withResolvers<void>();
+      void server.peer.ask(form("a"), signal, A, delivered).then(() => isDelivered && resolve());
+      void server.peer.ask(form("b"), signal, B);
+      await pass();
+      await turn;
+      const second = w.back(exchange, 1, { r1: GIVEN.result });
+      await pass();
+      if ((await second).kind !== "asked") throw new Error("Not asked on");
+      return exchange;
+    }
+
+    test("sends it in the next life, and in each until the server has it", async ({ expect }) =>
+      world(async (w) => {
+        const exchange = await asks(w, false);
+        w.delivered = new Promise(() => undefined);
+        w.restart();
+        const third = w.back(exchange, 2, { r2: accept() });
+        await pass(0);
+        expect(w.sent).toEqual([
+          [A, GIVEN],
+          [B, { result: accept() }],
+        ]);
+        const C = RESUMABLE.replace("a1", "a3");
+        void w.server.peer.ask(form("c"), new AbortController().signal, C);
+        await pass();
+        expect(await third).toMatchObject({ kind: "asked", round: 3 });
+        const sent = w.sent.splice(0);
+        w.restart();
+        void w.back(exchange, 3, { r3: accept() });
+        await pass(0);
+        expect(w.sent).toEqual([...sent, [C, { result: accept() }]]);
+      }));
+
+    test("does not send it again once the server has it", async ({ expect }) =>
+      world(async (w) => {
+        const exchange = await asks(w, true);
+        w.restart();
+        void w.back(exchange, 2, { r2: accept() });
+        await pass(0);
+        expect(w.sent).toEqual([[B, { result: accept() }]]);
+      }));
+
+    test("sends it before the call is cancelled, where nobody comes back", async ({ expect }) =>
+      world(async (w) => {
+        await asks(w, false);
+        w.restart();
+        w.fixture.clock.now += PARKED_MS;
+        w.parking.wake();
+        await pass(0);
+        expect(w.sent).toMatchObject([
+          [A, GIVEN],
+          [B, { error: {} }],
+          ["forsake", B],
+        ]);
+      }));
+  });
 
   test("numbers its next question after those that there were", async ({ expect }) =>
     world(async (w) => {
