@@ -55,7 +55,8 @@ const MAX_KEY_CHARS = 512;
 const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost", "overloaded"]);
 /** The server may not have the answer, and would have taken it. */
 const UNDELIVERED: ReadonlySet<UpstreamFailure> = new Set([...TRANSIENT, "account", "offline"]);
-const ANSWER_RETRIES = { attempts: 4, backoff: { firstMs: 100 }, isTransient };
+/** Some ten seconds in all, as a server takes that is being restarted. */
+const ANSWER_RETRIES = { attempts: 8, backoff: { firstMs: 100, maxMs: 4000 }, isTransient };
 
 export class LegacySession {
   readonly exchanges: Exchanges;

@@ -119,7 +119,13 @@ describe("an answer of a later life", () => {
   });
 });
 
-const busy: Answer = () => new Response(null, { status: 429 });
+const busyFor = (ms: number, status: number): Answer => {
+  let until: number | undefined;
+  return () => {
+    until ??= Date.now() + ms;
+    return new Response(null, { status: Date.now() < until ? status : 202 });
+  };
+};
 const silent: Answer = ({ signal }) =>
   new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 const offline: Answer = () => {
@@ -129,7 +135,14 @@ const refusing: Answer = () => new Response(null, { status: 400 });
 
 describe("an answer", () => {
   test.for([
-    { name: "that finds the server busy for a while", answer: busy, attempts: 4, isOver: false },
+    { name: "that finds the server busy", answer: busyFor(2000, 429), attempts: 6, isOver: true },
+    { name: "that finds it restarting", answer: busyFor(2000, 503), attempts: 6, isOver: true },
+    {
+      name: "that finds it busy for a minute",
+      answer: busyFor(60_000, 429),
+      attempts: 8,
+      isOver: false,
+    },
     { name: "that the server takes no notice of", answer: silent, attempts: 1, isOver: false },
     { name: "to a server that is not connected", answer: offline, attempts: 1, isOver: false },
     { name: "that the server refuses", answer: refusing, attempts: 1, isOver: true },
