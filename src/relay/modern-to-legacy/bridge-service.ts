@@ -217,14 +217,14 @@ export class BridgeService {
       downstream,
       after,
       resume:
-        (resumeToken): BridgedCallOptions["run"] =>
+        (place): BridgedCallOptions["run"] =>
         (peer, signal, asked) =>
           this.#run(exchange, signal, (upstreamSession) =>
             upstreamSession.withLogLevel(logLevel, async () =>
               this.#tasks.finish(
                 upstreamSession,
                 { peer, signal },
-                await upstreamSession.resume(resumeToken, peer, signal, asked),
+                await upstreamSession.resume(place, peer, signal, asked),
               ),
             ),
           ),

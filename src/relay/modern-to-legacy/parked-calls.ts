@@ -37,15 +37,21 @@ export interface ParkedCall {
   readonly due: number;
 }
 
+/** The place from which a call goes on after a restart. */
+export interface CallPlace {
+  /** The resume token of the server's last message. */
+  readonly resumeToken: string | undefined;
+  /** That of the last message on the standalone stream, where the server may ask as well. */
+  readonly standaloneToken?: string | undefined;
+}
+
 /** The state of a call after a round of questions, from which it goes on after a restart. */
-export interface Parked {
+export interface Parked extends CallPlace {
   /** From 1 on. */
   readonly round: number;
   readonly questions: Questions;
   /** The resume token that answers each question; a question may have none. */
   readonly questionTokens: Readonly<Record<string, string>>;
-  /** The resume token of the server's last message. */
-  readonly resumeToken: string | undefined;
   /** The number of keys given to questions so far. */
   readonly asked: number;
   /** The replies to earlier questions that the server may not have yet, by the resume tokens of these. */
@@ -56,7 +62,7 @@ export interface Parked {
 export type RoundAnswers = Readonly<Record<string, JsonObject>>;
 
 /** A round as it is stored. */
-interface StoredRound extends Pick<Parked, "round" | "questions" | "asked" | "undelivered"> {
+interface StoredRound extends Omit<Parked, "questionTokens" | "resumeToken"> {
   readonly tickets: Parked["questionTokens"];
   readonly ticket?: string | undefined;
 }

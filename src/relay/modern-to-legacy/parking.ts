@@ -16,7 +16,7 @@ import {
 } from "./bridged-call.ts";
 import type { Downstream } from "./downstream.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
-import type { Parked, ParkedCall, ParkedCalls } from "./parked-calls.ts";
+import type { CallPlace, Parked, ParkedCall, ParkedCalls } from "./parked-calls.ts";
 
 export interface ParkingOptions {
   readonly slug: string;
@@ -24,7 +24,7 @@ export interface ParkingOptions {
   /** The session in which calls from before a restart run, if they do. */
   readonly upstreamSession: Pick<
     UpstreamSession,
-    "sessionId" | "isOfSession" | "answer" | "abandon"
+    "sessionId" | "standaloneToken" | "isOfSession" | "answer" | "abandon"
   >;
   readonly maxParked: number;
   /** The size of all questions of one call together, as JSON. */
@@ -46,7 +46,7 @@ export interface ClientReturn {
   /** The resume token of the last notification that the client has of this round. */
   readonly after?: string | undefined;
   /** Resumes the call at the server. */
-  readonly resume: (resumeToken: string | undefined) => BridgedCallOptions["run"];
+  readonly resume: (place: CallPlace) => BridgedCallOptions["run"];
 }
 
 const NOT_IN_TIME = "Nobody came back with an answer in time";
@@ -158,10 +158,12 @@ export class Parking {
         }
         // The call may run in a session that the server has forgotten since: no later life can take it up.
         const isHere = upstreamSession.isOfSession(parked.resumeToken);
-        calls.park(exchange, parked, {
-          due: now() + parkedMs,
-          sessionId: isHere ? upstreamSession.sessionId : undefined,
-        });
+        const { sessionId, standaloneToken } = upstreamSession;
+        calls.park(
+          exchange,
+          { ...parked, standaloneToken },
+          { due: now() + parkedMs, sessionId: isHere ? sessionId : undefined },
+        );
         onChange();
       },
       answered: (given) => calls.answer(exchange, given, now() + parkedMs),
@@ -208,7 +210,7 @@ export class Parking {
       return undefined;
     }
     const call = this.#add(exchange, {
-      run: resume(after ?? last.resumeToken),
+      run: resume({ ...last, resumeToken: after ?? last.resumeToken }),
       before: {
         rounds: rounds.map(({ questions }) => questions),
         last,

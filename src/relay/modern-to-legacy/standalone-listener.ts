@@ -7,7 +7,7 @@
 export interface StandaloneListenerOptions {
   /** The time that the stream stays open after the last request, in milliseconds. */
   readonly quietMs: number;
-  readonly listen: () => Promise<void>;
+  readonly listen: (resumeToken: string | undefined) => Promise<void>;
   readonly unlisten: () => void;
 }
 
@@ -31,12 +31,16 @@ export class StandaloneListener {
     this.#isMute = true;
   }
 
-  /** Opens the stream. Messages sent after it resolves do not overtake it. Never rejects. */
-  async listen(): Promise<void> {
+  /**
+   * Opens the stream. Messages sent after it resolves do not overtake it. Never rejects.
+   *
+   * @param resumeToken of the last message on the stream, if those after it are wanted.
+   */
+  async listen(resumeToken?: string): Promise<void> {
     this.stop();
     if (this.#isListening || this.#isMute) return;
     this.#isListening = true;
-    await this.#options.listen().catch(() => undefined); // the request reports the failure
+    await this.#options.listen(resumeToken).catch(() => undefined); // the request reports the failure
   }
 
   /** Closes the stream after `quietMs`, because no more messages are expected. */

@@ -22,6 +22,7 @@ import type { Transport } from "../../upstream/legacy/find-transport.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import { StandaloneListener } from "./standalone-listener.ts";
 import { LogLevelControl } from "./log-level-control.ts";
+import type { CallPlace } from "./parked-calls.ts";
 import type { SavedConnection } from "../../upstream/legacy/saved-connection.ts";
 import type { UsableCredential } from "../../upstream/credentials.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
@@ -83,6 +84,7 @@ export class UpstreamSession {
   readonly #canBeAsked: boolean;
   readonly #level: LogLevelControl;
   readonly #listener: StandaloneListener;
+  #standaloneToken: string | undefined;
   #runs = 0;
   readonly #listenedUris: () => ReadonlySet<string>;
   readonly #returning: () => Promise<void> | undefined;
@@ -101,7 +103,10 @@ export class UpstreamSession {
     );
     this.#listener = new StandaloneListener({
       quietMs,
-      listen: () => this.#connection.listen(undefined),
+      listen: (resumeToken) => {
+        this.#standaloneToken = resumeToken;
+        return this.#connection.listen(resumeToken);
+      },
       unlisten: () => this.#connection.unlisten(),
     });
     this.#sessionId = saved?.connection?.sessionId;
@@ -123,7 +128,7 @@ export class UpstreamSession {
       target,
       saved: saved?.connection,
       isAttributed: () => true,
-      unsolicited: this.#withUpdates(NO_PEER),
+      unsolicited: this.#withUpdates(this.#notingPlace(NO_PEER)),
       subscriptions: () => this.#subscriptions.held().filter((uri) => listenedUris().has(uri)),
       save: (connection) => {
         this.#sessionId = connection.sessionId;
@@ -146,6 +151,11 @@ export class UpstreamSession {
   /** The `Mcp-Session-Id`, if the server gave one. */
   get sessionId(): string | undefined {
     return this.#sessionId;
+  }
+
+  /** The resume token of the last message on the standalone stream, if the server can resume that. */
+  get standaloneToken(): string | undefined {
+    return this.#standaloneToken;
   }
 
   /** The server's introduction, once there was one. */
@@ -176,9 +186,9 @@ export class UpstreamSession {
   }
 
   /** Opens the standalone stream. Over HTTP+SSE the one stream is always open. */
-  async #listen(): Promise<void> {
+  async #listen(resumeToken?: string): Promise<void> {
     const { transport } = await this.#connection.ready();
-    if (transport !== "sse") await this.#listener.listen();
+    if (transport !== "sse") await this.#listener.listen(resumeToken);
   }
 
   /** Subscribes before a tool call, whose updates may come in this session alone, while it runs. */
@@ -235,6 +245,24 @@ export class UpstreamSession {
     };
   }
 
+  /** A peer that notes the place in the standalone stream after each of its messages. */
+  #notingPlace(peer: Peer): Peer {
+    const note = (resumeToken: string | undefined): void => {
+      this.#standaloneToken = resumeToken ?? this.#standaloneToken;
+    };
+    return {
+      notify: (notice, resumeToken) => {
+        note(resumeToken);
+        return peer.notify(notice);
+      },
+      ask: (question, withdrawn, resumeToken) => {
+        note(resumeToken);
+        return peer.ask(question, withdrawn);
+      },
+      primed: note,
+    };
+  }
+
   /** Runs `run` with at least this log level in the session; it is set first, if the server logs. */
   async withLogLevel<T>(logLevel: LogLevel | undefined, run: () => Promise<T>): Promise<T> {
     return this.#running(logLevel, async () => {
@@ -251,14 +279,14 @@ export class UpstreamSession {
 
   /** Resumes a request from before a restart, and answers its questions. @throws as `request` does. */
   async resume(
-    resumeToken: string | undefined,
+    { resumeToken, standaloneToken }: CallPlace,
     peer: Peer,
     signal: AbortSignal,
     asked: readonly OpenQuestion[],
   ): Promise<Reply> {
     return this.#running(undefined, async () => {
       // The server has asked about this request, and may go on on the stream that was lost.
-      await this.#listen();
+      await this.#listen(standaloneToken);
       return this.#connection.resume(resumeToken, this.#withUpdates(peer), signal, asked);
     });
   }

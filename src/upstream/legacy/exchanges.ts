@@ -72,6 +72,8 @@ export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
   /** By session and the server's id: after a repair, streams of the session before may go on. */
   readonly #asks = new Map<string, OpenAsk>();
+  /** The recipients of the questions of an earlier life, answered or not, while their exchanges run. */
+  readonly #resumed = new Map<string, Recipient>();
   readonly #answer: (session: MessageSession, response: JsonRpcResponse) => Promise<boolean>;
   readonly #refusalOf: (question: Call) => ErrorObject | undefined;
   readonly #maxOpenAsks: number;
@@ -239,8 +241,9 @@ export class Exchanges {
     const point = readResumeToken(resumeToken);
     const { ask: id } = point;
     if (id === undefined || !isOfSession(point, session)) return;
-    const isInUse = this.#asks.has(askKey(session.sessionMark, id));
-    if (!isInUse) void this.#await(id, recipient, session, wait);
+    const key = askKey(session.sessionMark, id);
+    this.#resumed.set(key, recipient);
+    if (!this.#asks.has(key)) void this.#await(id, recipient, session, wait);
   }
 
   async #await(
@@ -267,7 +270,15 @@ export class Exchanges {
     if (await this.#answer(session, respond(id, reply))) resolve();
   }
 
+  /** True for a question that was put to the client in an earlier life of an exchange that runs. */
+  isResumed({ kind, message }: Parsed, sessionMark: string | undefined): boolean {
+    return kind === "request" && this.#resumed.has(askKey(sessionMark, message.id));
+  }
+
   #withdrawAsks(recipient: Recipient): void {
+    for (const [key, other] of this.#resumed) {
+      if (other === recipient) this.#resumed.delete(key);
+    }
     const mayBeOfOthers = this.#isUnaddressed && this.#pending.size > 0;
     for (const ask of this.#asks.values()) {
       ask.isOrphan ||= ask.recipient === recipient;

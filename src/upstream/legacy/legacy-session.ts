@@ -24,7 +24,7 @@ import { Exchanges } from "./exchanges.ts";
 import { type Connected, restoreWire } from "./find-transport.ts";
 import type { LegacyClient } from "./handshake.ts";
 import { completeHandshake, openAsAgreed, openByHandshake } from "./open-session.ts";
-import { type Recipient, withResumeTokens } from "./resume-token.ts";
+import { type PrimedRecipient, withResumeTokens } from "./resume-token.ts";
 import { runExchange } from "./run-exchange.ts";
 import { type SavedConnection, saveConnection } from "./saved-connection.ts";
 import { type CallerSettings, SessionSettings } from "./session-settings.ts";
@@ -62,7 +62,7 @@ export class LegacySession {
   readonly exchanges: Exchanges;
   readonly #options: SessionOptions;
   readonly #onOpened: (connected: Connected) => void;
-  readonly #recipient: Recipient;
+  readonly #recipient: PrimedRecipient;
   readonly #settings: SessionSettings;
   /** Hashes, since there are many. A server that made two of them equal would lose a message of its own. */
   readonly #received = new Recent<bigint>(MAX_RECEIVED);
@@ -108,12 +108,25 @@ export class LegacySession {
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
       if (!this.#received.add(fnv1a64(key))) return;
     }
+    const place =
+      lastEventId === undefined || session === undefined
+        ? undefined
+        : { lastEventId, session: session.sessionMark };
+    // A server that resumes the stream may repeat a question that the client had in an earlier life.
+    if (place !== undefined && this.exchanges.isResumed(parsed, place.session)) {
+      this.#recipient.primed(place);
+      return;
+    }
     const isAttributed = this.#options.isAttributed?.(parsed.kind) === true;
     const sole = isAttributed ? this.exchanges.sole : undefined;
-    // An event id of this stream is no position in the stream of a request.
-    if (sole === undefined)
+    if (sole === undefined) {
       await this.exchanges.receive(parsed, this.#recipient, session, lastEventId);
-    else await this.exchanges.receive(parsed, sole, session);
+      return;
+    }
+    // An event id of this stream is no position in the stream of a request.
+    const received = this.exchanges.receive(parsed, sole, session);
+    if (place !== undefined) this.#recipient.primed(place);
+    await received;
   };
 
   /** @throws UpstreamError when no answer is available; the reason of `signal` when it is aborted. */

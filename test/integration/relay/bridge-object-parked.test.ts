@@ -188,6 +188,29 @@ describe("while its holder is lost, a parked call", () => {
     },
   );
 
+  test("is asked what its server put on the standalone stream meanwhile", async ({ expect }) => {
+    const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
+    const sent = client.send("tools/call", { name: "work", arguments: {} });
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
+    await upstream.send(ELICIT, "g-1");
+    const first = askedIn(await sent.answered);
+    const missed = event({ ...ELICIT, id: "s2" }, { id: "g-2" });
+    await lose();
+    const [call] = await upstream.sent("tools/call");
+    const answer = event(ANSWER, { id: "r-1" }).replace('"{{id}}"', JSON.stringify(call?.body?.id));
+    const streams = [streamOf(missed, NEVER), streamOf({ gate: "go-on" }, answer)];
+    await upstream.script({ server: "legacy", reactions: { resume: streams } });
+    const second = askedIn(await client.retry(first, { r1: ACCEPT }));
+    expect(Object.keys(second.inputRequests)).toEqual(["r2"]);
+    const last = client.retry(second, { r2: ACCEPT });
+    expect(await upstream.receivesAnswer("s2")).toMatchObject({ result: ACCEPT });
+    await upstream.open("go-on");
+    expect((await last).result).toMatchObject(RESULT);
+    const resumed = await resumptions(upstream);
+    expect(resumed.map(({ headers }) => headers["last-event-id"])).toEqual(["g-1", "e-1"]);
+  });
+
   test("is asked again on the standalone stream, and answered there", async ({ expect }) => {
     const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });

@@ -32,6 +32,7 @@ class World {
   #withdrawn = new AbortController();
   readonly #lane = {
     sessionId: "s",
+    standaloneToken: undefined,
     isOfSession: (resumeToken: string | undefined): boolean => {
       const { session = this.#lane.sessionId } = readResumeToken(resumeToken ?? "");
       return session === this.#lane.sessionId;
@@ -95,7 +96,7 @@ class World {
   ): Promise<RoundResult> {
     return this.parking.resumeRound({
       ...{ exchange, round, responses, downstream: visitor },
-      resume: (resumeToken) => {
+      resume: ({ resumeToken }) => {
         this.resumed.push(resumeToken);
         return (peer, signal, asked) => {
           for (const question of asked) void this.#answered(question);

@@ -1,6 +1,6 @@
 /** A call that its server has asked about, and that goes on in the next life of its holder, until it is over. */
 
-import { afterEach, beforeEach, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { BridgeOutcome } from "../../../../src/relay/modern-to-legacy/bridge.ts";
 import { BridgeService } from "../../../../src/relay/modern-to-legacy/bridge-service.ts";
@@ -31,6 +31,9 @@ class World {
   #exchange = "";
   #callId: unknown;
   #opening: PromiseWithResolvers<void> | undefined;
+  /** What the server has sent on its standalone stream, which it can resume. */
+  readonly #heard: { readonly id: string; readonly bytes: Uint8Array }[] = [];
+  #standalone: ReadableStreamDefaultController<Uint8Array> | undefined;
   #resumed: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   constructor(fixture: SqlFixture) {
@@ -42,6 +45,7 @@ class World {
   restart(): void {
     vi.clearAllTimers();
     this.sent.splice(0);
+    this.#standalone = undefined;
     this.#service = this.#live();
   }
 
@@ -52,9 +56,11 @@ class World {
     return opening.resolve;
   }
 
-  /** Calls, and is asked. */
-  async asked(): Promise<void> {
+  /** Calls, and is asked. @param notice that comes on the standalone stream before. */
+  async asked(notice?: object): Promise<void> {
     const outcome = this.#service.take("call", { kind: "call", digest: "d", call: CALL }, ALL);
+    await pass(0);
+    if (notice !== undefined) this.hear(notice);
     await pass();
     const state = readBridgeState(resultOf(await outcome)?.["requestState"]);
     if (state?.kind !== "parked") throw new Error("Not asked");
@@ -78,6 +84,14 @@ class World {
   /** Sends on the resumed stream of the call. */
   say(message: object): void {
     this.#resumed?.enqueue(eventOf(message));
+  }
+
+  /** Sends on the standalone stream, whether anybody listens or not. */
+  hear(message: object): void {
+    const id = `g-${this.#heard.length + 1}`;
+    const bytes = eventOf(message, id);
+    this.#heard.push({ id, bytes });
+    this.#standalone?.enqueue(bytes);
   }
 
   end(): void {
@@ -114,13 +128,16 @@ class World {
         for (const question of questions) stream.enqueue(question);
       });
     }
-    if (method === "GET" && headers.has("last-event-id")) {
-      return streamOf((stream) => (this.#resumed = stream));
-    }
+    const after = headers.get("last-event-id");
+    if (after?.startsWith("e-") === true) return streamOf((stream) => (this.#resumed = stream));
     this.sent.push(called ?? id ?? method);
     if (method === "POST") return new Response(null, { status: 202 });
     await this.#opening?.promise;
-    return streamOf(() => undefined);
+    const missed = this.#heard.slice(this.#heard.findIndex(({ id }) => id === after) + 1);
+    return streamOf((stream) => {
+      this.#standalone = stream;
+      for (const { bytes } of after === null ? [] : missed) stream.enqueue(bytes);
+    });
   }
 }
 
@@ -193,3 +210,32 @@ test("the answers of a client do not overtake the standalone stream, where the s
     w.end();
     expect(await last).toMatchObject({ resultType: "complete" });
   }));
+
+describe("a question that comes on the standalone stream while the call is parked", () => {
+  const NOTICE = { method: "notifications/message", params: { level: "info", data: "x" } };
+  const QUESTION = { id: 9, ...form("9") };
+
+  test.for(["before", "after"])(
+    "is put to the client, %s the object is lost",
+    async (when, { expect }) =>
+      world(async (w) => {
+        await w.asked(NOTICE);
+        if (when === "before") {
+          w.hear(QUESTION);
+          await pass(0);
+        }
+        w.restart();
+        if (when === "after") w.hear(QUESTION);
+        const second = await w.back(1, { r1: accept(), r2: accept() });
+        expect(second).toMatchObject({ inputRequests: { r3: form("9") } });
+        expect(w.sent).toEqual(["GET", 7, 8]);
+        // The next life begins after it.
+        w.restart();
+        const last = w.back(2, { r3: accept() });
+        await pass();
+        w.end();
+        expect(await last).toMatchObject({ resultType: "complete" });
+        expect(w.sent).toEqual(["GET", 9]);
+      }),
+  );
+});

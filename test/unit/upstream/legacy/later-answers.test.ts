@@ -180,7 +180,7 @@ class Forgetful {
   readonly #streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
   #sessions = 0;
 
-  readonly #peer: Peer = {
+  readonly peer: Peer = {
     notify: (notice) => Promise.resolve(void this.notices.push(notice)),
     ask: (_question, _withdrawn, resumeToken) => {
       this.tokens.push(resumeToken);
@@ -217,7 +217,7 @@ class Forgetful {
 
   open(saved?: SavedConnection): LegacyConnection {
     return new LegacyConnection({
-      ...{ target: this.#target, unsolicited: this.#peer, saved },
+      ...{ target: this.#target, unsolicited: this.peer, saved },
       save: (state) => void this.states.push(state),
       client: CLIENT,
     });
@@ -230,7 +230,7 @@ class Forgetful {
     onTestFinished(() => leaving.abort());
     const call = { method: "tools/call", params: { name: "a" } };
     for (const session of ["session-1", "session-2"]) {
-      void failureOf(connection.request(call, this.#peer, leaving.signal));
+      void failureOf(connection.request(call, this.peer, leaving.signal));
       await vi.waitUntil(() => this.#streams.has(session), SOON);
     }
     return connection;
@@ -291,6 +291,29 @@ describe("after a repair, while the stream of a call goes on in the session befo
     }
     expect(server.listenedAfter).toEqual([null, "e1"]);
   });
+});
+
+test("a question of an earlier life that the standalone stream repeats is not asked again", async ({
+  expect,
+}) => {
+  const server = new Forgetful();
+  await server.repaired();
+  await server.ask("session-2");
+  const [resumeToken = ""] = server.tokens;
+  const later = server.open(server.states.at(-1));
+  const leaving = new AbortController();
+  const answer = Promise.withResolvers<Reply>();
+  const resumed = later.resume(resumeToken, server.peer, leaving.signal, [
+    { resumeToken, wait: () => answer.promise },
+  ]);
+  void failureOf(resumed);
+  const repeated = { parsed: { kind: "request", message: QUESTION }, lastEventId: "g1" } as const;
+  await later.receive(repeated);
+  answer.resolve(REPLY);
+  await server.receivesAnswers(1);
+  await later.receive({ ...repeated, lastEventId: "g2" });
+  expect([server.asked.length, server.answered]).toEqual([1, [["session-2", REPLY.result]]]);
+  leaving.abort();
 });
 
 describe("the questions and the place that a watch brings", () => {
