@@ -95,7 +95,7 @@ export class ServerInSession {
     resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
-    asked?: readonly OpenQuestion[],
+    asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
     const client = clientPeer(peer, this.#options.view);
     return this.#settled(signal, async () => {
@@ -105,11 +105,15 @@ export class ServerInSession {
         const sentence = "was being waited for when the gateway restarted; the result is unknown";
         throw new UpstreamError(this.#options.target.slug, "lost", sentence);
       }
-      const reply = await session.resume(resumeToken, client, signal, asked);
+      const resume = (to: Peer, open?: readonly OpenQuestion[]): Promise<Reply> =>
+        session.resume(resumeToken, to, signal, open);
       const request = { peer: client, signal };
-      return this.#translated(
-        (await this.#tasks?.finish(inSession(session), request, reply)) ?? reply,
-      );
+      const tasks = this.#tasks;
+      const reply =
+        tasks === undefined
+          ? resume(client, asked)
+          : tasks.resume(inSession(session), request, { resumeToken, asked }, resume);
+      return this.#translated(await reply);
     });
   }
 

@@ -1,13 +1,14 @@
 /** Keys of `_meta` that belong to one wire, and have no meaning, or another one, on the other. */
 
 import { Meta, metaOf, withMeta } from "../envelope.ts";
-import type { JsonObject } from "../json-rpc.ts";
+import type { JsonObject, Reply } from "../json-rpc.ts";
 
 /** The keys of the envelope of 2026-07-28, in requests, results and notifications. */
 const ENVELOPE: ReadonlySet<string> = new Set(Object.values(Meta));
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
 /** The keys of the tasks of 2025-11-25, which no other revision has. */
 const TASKS: ReadonlySet<string> = new Set([
-  "io.modelcontextprotocol/related-task",
+  RELATED_TASK,
   "io.modelcontextprotocol/model-immediate-response",
 ]);
 
@@ -24,6 +25,13 @@ export function withoutEnvelopeAndTasks(value: JsonObject): JsonObject {
 /** Removes only the keys of the tasks of 2025-11-25. */
 export function withoutOlderTasks(value: JsonObject): JsonObject {
   return without(value, (key) => TASKS.has(key));
+}
+
+/** Answers in a task MUST name it (2025-11-25, tasks), which clients without such tasks do not do. */
+export function namingTask(taskId: string, reply: Reply): Reply {
+  if ("error" in reply) return reply;
+  const { result } = reply;
+  return { result: withMeta(result, { [RELATED_TASK]: { taskId }, ...metaOf(result) }) };
 }
 
 /** Questions in a result have no progress notifications. */

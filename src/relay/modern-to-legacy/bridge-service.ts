@@ -220,11 +220,12 @@ export class BridgeService {
         (place): BridgedCallOptions["run"] =>
         (peer, signal, asked) =>
           this.#run(exchange, signal, (upstreamSession) =>
-            upstreamSession.withLogLevel(logLevel, async () =>
-              this.#tasks.finish(
+            upstreamSession.withLogLevel(logLevel, () =>
+              this.#tasks.resume(
                 upstreamSession,
                 { peer, signal },
-                await upstreamSession.resume(place, peer, signal, asked),
+                { resumeToken: place.resumeToken, asked },
+                (answering, open) => upstreamSession.resume(place, answering, signal, open),
               ),
             ),
           ),

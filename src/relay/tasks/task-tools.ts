@@ -8,16 +8,16 @@
 
 import { sleep } from "../../lib/sleep.ts";
 import { settleWithin } from "../../lib/time-out.ts";
-import { metaOf, withMeta } from "../../protocol/envelope.ts";
-import { type Call, forwardingTo, type Peer } from "../../protocol/exchange.ts";
+import { type Call, forwardingTo, type OpenQuestion, type Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
 import { takesTasks } from "../../protocol/capabilities.ts";
+import { namingTask } from "../../protocol/revisions/reserved-meta.ts";
+import { readResumeToken } from "../../upstream/legacy/resume-token.ts";
 import { UpstreamError, type UpstreamFailure } from "../../upstream/upstream-error.ts";
 import { LISTING_PEER, TaskOnlyTools } from "./task-only-tools.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 
-const RELATED_TASK = "io.modelcontextprotocol/related-task";
 /** Of `tasks/result`, which changes nothing at the server, so it can be repeated after a failure. */
 const ATTEMPTS = 4;
 /** After this time a task is given up. */
@@ -37,6 +37,17 @@ export interface Sent {
   readonly peer: Peer;
   readonly signal: AbortSignal;
 }
+
+/** A request that was sent before a restart. */
+interface Resumed {
+  /** Of its last message. */
+  readonly resumeToken: string | undefined;
+  /** Its open questions. */
+  readonly asked: readonly OpenQuestion[];
+}
+
+/** Takes up such a request at the server. */
+type Resume = (peer: Peer, asked: readonly OpenQuestion[]) => Promise<Reply>;
 
 /** A session at the server. */
 interface Sender {
@@ -75,7 +86,7 @@ export class TaskTools {
     if (taskIn(made) === undefined) {
       throw new UpstreamError(this.#slug, "malformed", "made no task of a tool that needs one");
     }
-    return this.finish(sender, request, made);
+    return this.#finish(sender, request, made);
   }
 
   /** Under a signal of its own: a client that cancels meanwhile would leave a task without a known id. */
@@ -92,18 +103,43 @@ export class TaskTools {
   }
 
   /**
-   * Waits for the result where a call was answered with a task, also with one that was made before a
-   * restart.
+   * Resumes a call from before a restart, whether it had its task by then or not.
    *
-   * @param made the server's reply to the call.
-   * @throws as the sender does, except that failures which mean "did not run" become `lost`.
+   * @throws as `send` does, except that failures which mean "did not run" become `lost`.
    */
-  async finish(sender: Sender, request: Omit<Sent, "call">, made: Reply): Promise<Reply> {
-    const { peer, signal } = request;
+  async resume(
+    sender: Sender,
+    request: Omit<Sent, "call">,
+    { resumeToken, asked }: Resumed,
+    resume: Resume,
+  ): Promise<Reply> {
+    const { task } = readResumeToken(resumeToken ?? "");
+    if (task === undefined) {
+      return this.#finish(sender, request, await resume(request.peer, asked));
+    }
+    const named = asked.map(({ wait, ...question }) => ({
+      ...question,
+      wait: async (...until: Parameters<typeof wait>) => namingTask(task, await wait(...until)),
+    }));
+    return this.#follow(sender, request, task, (peer) => resume(peer, named));
+  }
+
+  /** Waits for the result where a call was answered with a task. @param made the server's reply to the call. */
+  async #finish(sender: Sender, request: Omit<Sent, "call">, made: Reply): Promise<Reply> {
     const taskId = taskIn(made);
-    if (taskId === undefined) return made;
+    return taskId === undefined ? made : this.#follow(sender, request, taskId);
+  }
+
+  /** @param resume takes up the request for the result that was sent before a restart. */
+  async #follow(
+    sender: Sender,
+    request: Omit<Sent, "call">,
+    taskId: string,
+    resume?: (peer: Peer) => Promise<Reply>,
+  ): Promise<Reply> {
+    const { peer, signal } = request;
     try {
-      return await this.#result(sender, request, taskId);
+      return await this.#result(sender, request, taskId, resume);
     } catch (error) {
       // A task does not end when its client cancels the call, so it is cancelled here.
       if (signal.aborted) void end(sender, peer, taskId);
@@ -114,11 +150,17 @@ export class TaskTools {
   }
 
   /** The server MUST hold the result back until the task has ended (2025-11-25, tasks). */
-  async #result(sender: Sender, request: Omit<Sent, "call">, taskId: string): Promise<Reply> {
+  async #result(
+    sender: Sender,
+    request: Omit<Sent, "call">,
+    taskId: string,
+    resume?: (peer: Peer) => Promise<Reply>,
+  ): Promise<Reply> {
     const until = this.#now() + MAX_POLLED_MS;
     const peer = answeringFor(taskId, request.peer);
     for (let attempt = 1; ; attempt++) {
       try {
+        if (attempt === 1 && resume !== undefined) return await resume(peer);
         const call = { method: "tasks/result", params: { taskId } };
         return await sender.request({ ...request, peer, call });
       } catch (error) {
@@ -149,16 +191,10 @@ export class TaskTools {
   }
 }
 
-/** Answers in a task MUST name it (2025-11-25, tasks), which modern clients do not do. */
 function answeringFor(taskId: string, peer: Peer): Peer {
   return {
     ...forwardingTo(peer),
-    async ask(question, withdrawn, resumeToken, delivered) {
-      const reply = await peer.ask(question, withdrawn, resumeToken, delivered);
-      if ("error" in reply) return reply;
-      const { result } = reply;
-      return { result: withMeta(result, { ...metaOf(result), [RELATED_TASK]: { taskId } }) };
-    },
+    ask: async (...question) => namingTask(taskId, await peer.ask(...question)),
   };
 }
 

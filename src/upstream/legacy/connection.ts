@@ -5,8 +5,9 @@
 
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
-import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
+import { type Call, nullPeer, type OpenQuestion, type Peer } from "../../protocol/exchange.ts";
 import { notification, type Reply, respond } from "../../protocol/json-rpc.ts";
+import { namingTask } from "../../protocol/revisions/reserved-meta.ts";
 import type { EndedAccount, UsableCredential } from "../credentials.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Connected } from "./find-transport.ts";
@@ -25,6 +26,7 @@ export interface ConnectionOptions extends SessionOptions {
   readonly onRefused?: () => void;
 }
 
+const NO_PEER = nullPeer("Nobody waits for this request any more");
 const MAX_QUIET_REPAIRS = 8;
 const REPAIR_BACKOFF: Backoff = { firstMs: 500 };
 
@@ -83,7 +85,7 @@ export class LegacyConnection {
     asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
     const point = readResumeToken(resumeToken ?? "");
-    const { request, progressToken, lastEventId } = point;
+    const { request, progressToken, lastEventId, task } = point;
     const { target } = this.#options;
     const { connected, exchanges } = this.#session;
     const isHere = connected !== undefined && isOfSession(point, connected.wire);
@@ -92,10 +94,13 @@ export class LegacyConnection {
       throw new UpstreamError(target.slug, "lost", sentence);
     }
     const { wire } = connected;
-    const addressed = { request, lastEventId };
     return resumeExchange(
       { target, exchanges, wire, peer, signal, asked },
-      progressToken === undefined ? addressed : { ...addressed, progressToken },
+      {
+        ...{ request, lastEventId },
+        ...(progressToken === undefined ? {} : { progressToken }),
+        ...(task === undefined ? {} : { task }),
+      },
     );
   }
 
@@ -106,9 +111,9 @@ export class LegacyConnection {
    * @returns true when the server has received or refused the answer, or has lost the session of its question.
    */
   async answer(resumeToken: string, reply: Reply): Promise<boolean> {
-    const { ask } = readResumeToken(resumeToken);
+    const { ask, task } = readResumeToken(resumeToken);
     if (ask === undefined || !this.isOfSession(resumeToken)) return true;
-    return this.#session.answer(respond(ask, reply));
+    return this.#session.answer(respond(ask, task === undefined ? reply : namingTask(task, reply)));
   }
 
   /** True unless the token is of another session than the server has now. */
@@ -116,12 +121,18 @@ export class LegacyConnection {
     return isOfSession(readResumeToken(resumeToken ?? ""), this.#session.connected?.wire);
   }
 
-  /** Cancels a request that was sent before a restart. */
+  /** Cancels a request that was sent before a restart, and the task whose result it waits for. */
   async abandon(resumeToken: string, reason: string): Promise<void> {
-    const { request: requestId } = readResumeToken(resumeToken);
+    const { request: requestId, task: taskId } = readResumeToken(resumeToken);
     const params = { requestId, reason };
-    if (requestId === undefined || !this.isOfSession(resumeToken)) return;
-    await this.#session.connected?.wire.post(notification("notifications/cancelled", params));
+    const { connected } = this.#session;
+    if (requestId === undefined || connected === undefined) return;
+    if (!this.isOfSession(resumeToken)) return;
+    await connected.wire.post(notification("notifications/cancelled", params));
+    if (taskId === undefined) return;
+    // A task does not end with the request that waits for it.
+    const call = { method: "tasks/cancel", params: { taskId } };
+    await this.#session.request(call, NO_PEER, new AbortController().signal);
   }
 
   /**

@@ -115,7 +115,9 @@ export class Exchanges {
       ...(params === undefined ? {} : { params }),
     };
     const progressToken = original === undefined ? {} : { progressToken: original };
-    return { message, resumePoint: { request: id, ...progressToken } };
+    const taskId = call.method === "tasks/result" ? call.params?.["taskId"] : undefined;
+    const task = typeof taskId === "string" ? { task: taskId } : {};
+    return { message, resumePoint: { request: id, ...progressToken, ...task } };
   }
 
   /** Registers a request that is about to be sent, or was sent before a restart. */

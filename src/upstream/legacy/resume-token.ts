@@ -22,6 +22,8 @@ export interface ResumePoint {
    * a server without sessions, and in the tokens of an earlier version.
    */
   readonly session?: string | undefined;
+  /** The task whose result the request waits for (2025-11-25, tasks). */
+  readonly task?: string;
 }
 
 /** @returns `undefined` when the point has neither a stream to resume nor a request to answer. */
@@ -33,13 +35,14 @@ export function writeResumeToken(point: ResumePoint): string | undefined {
 export function readResumeToken(text: string): ResumePoint {
   const value = tryLossless(text);
   if (!isObject(value)) return {};
-  const { request, progressToken, lastEventId, ask, session } = value;
+  const { request, progressToken, lastEventId, ask, session, task } = value;
   return {
     ...(isRequestId(request) ? { request } : {}),
     ...(isRequestId(progressToken) ? { progressToken } : {}),
     ...(typeof lastEventId === "string" ? { lastEventId } : {}),
     ...(isRequestId(ask) ? { ask } : {}),
     ...(typeof session === "string" ? { session } : {}),
+    ...(typeof task === "string" ? { task } : {}),
   };
 }
 

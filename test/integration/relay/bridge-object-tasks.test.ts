@@ -1,5 +1,6 @@
 /** A tool that its legacy server runs as a task alone: a modern client, which has none, gets its result. */
 
+import { abortAllDurableObjects } from "cloudflare:test";
 import { describe, test } from "vitest";
 
 import type { Json, Reaction } from "../../support/scripted-upstream-script.ts";
@@ -144,6 +145,29 @@ describe("a tool that is run as a task alone", () => {
     sent.hangUp();
     await expect(sent.answered).rejects.toThrow("gone");
     await upstream.open("making");
+    const [ended] = await upstream.receives("tasks/cancel");
+    expect(ended?.body?.params).toEqual({ taskId: "t-1" });
+  });
+
+  test("is answered and cancelled as a task also after the loss of its object", async ({
+    expect,
+  }) => {
+    const upstream = await take({
+      "tools/call": [MADE],
+      "tasks/result": [streamOf(event(ELICIT, { id: "e-1" }), { gate: "never" })],
+      resume: [streamOf({ gate: "never" })],
+    });
+    const client = new BridgeClient(upstream);
+    const { requestState } = await client.asked();
+    await abortAllDurableObjects();
+    const inputResponses = { r1: { action: "decline" } };
+    const back = { name: "work", arguments: {}, requestState, inputResponses };
+    const sent = client.send("tools/call", back);
+    expect(await upstream.receivesAnswer("s1")).toMatchObject({
+      result: { action: "decline", _meta: RELATED },
+    });
+    sent.hangUp();
+    await expect(sent.answered).rejects.toThrow("gone");
     const [ended] = await upstream.receives("tasks/cancel");
     expect(ended?.body?.params).toEqual({ taskId: "t-1" });
   });

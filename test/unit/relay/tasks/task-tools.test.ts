@@ -70,14 +70,74 @@ test("a server without tasks is not asked which tools need one", async () => {
   expect(server.methods).toEqual(["tools/call"]);
 });
 
-test("a task that was made before a restart is waited for", async () => {
-  const server = new Server();
-  const made: Reply = { result: { task: { taskId: "t-0" } } };
+/** As of `tasks/result`, and of a call that has no task yet. */
+const OF_TASK = JSON.stringify({ request: "1", lastEventId: "e1", task: "t-0" });
+const OF_CALL = JSON.stringify({ request: "1", lastEventId: "e1" });
+
+/** Resumes a call that has no task yet, to this reply. */
+function resumed(server: Pick<Server, "request">, reply: Reply): Promise<Reply> {
   const { peer, signal } = requestOf("required");
-  expect(await new TaskTools("docs", () => 0, 100).finish(server, { peer, signal }, made)).toEqual(
-    DONE,
+  const place = { resumeToken: OF_CALL, asked: [] };
+  const tasks = new TaskTools("docs", () => 0, 100);
+  return tasks.resume(server, { peer, signal }, place, () => Promise.resolve(reply));
+}
+
+test("a task whose result was waited for before a restart is polled where its stream is lost", async () => {
+  const server = new Server();
+  const { peer, signal } = requestOf("required");
+  const again = new TaskTools("docs", () => 0, 100).resume(
+    server,
+    { peer, signal },
+    { resumeToken: OF_TASK, asked: [] },
+    () => Promise.reject(new UpstreamError("docs", "lost", "broke the connection")),
   );
+  expect(await again).toEqual(DONE);
+  expect(server.calls).toEqual(
+    ["tasks/get", "tasks/result"].map((method) => ({ method, params: { taskId: "t-0" } })),
+  );
+});
+
+test("a task that was made while nobody was there is waited for", async () => {
+  const server = new Server();
+  expect(await resumed(server, { result: { task: { taskId: "t-0" } } })).toEqual(DONE);
   expect(server.calls).toEqual([{ method: "tasks/result", params: { taskId: "t-0" } }]);
+});
+
+test("the answers in a task name it, also to a question from before a restart", async () => {
+  const { signal } = requestOf("required");
+  const peer: Peer = { ...NOBODY, ask: () => Promise.resolve({ result: { n: 1 } }) };
+  const asked = [{ resumeToken: OF_TASK, wait: () => Promise.resolve({ result: { n: 0 } }) }];
+  const answers: Reply[] = [];
+  const tasks = new TaskTools("docs", () => 0, 100);
+  await tasks.resume(
+    new Server(),
+    { peer, signal },
+    { resumeToken: OF_TASK, asked },
+    async (peer, asked) => {
+      for (const { wait } of asked) answers.push(await wait(signal, Promise.resolve()));
+      answers.push(await peer.ask({ method: "elicitation/create" }, signal));
+      return DONE;
+    },
+  );
+  const _meta = { "io.modelcontextprotocol/related-task": { taskId: "t-0" } };
+  expect(answers).toEqual([{ result: { n: 0, _meta } }, { result: { n: 1, _meta } }]);
+});
+
+test("a client that hangs up when its task was taken up again has it cancelled", async () => {
+  const server = new Server();
+  const leaving = new AbortController();
+  const { peer } = requestOf("required");
+  const again = new TaskTools("docs", () => 0, 100).resume(
+    server,
+    { peer, signal: leaving.signal },
+    { resumeToken: OF_TASK, asked: [] },
+    () => {
+      leaving.abort(new Error("gone"));
+      return Promise.reject(leaving.signal.reason as Error);
+    },
+  );
+  await expect(again).rejects.toThrow("gone");
+  expect(server.calls).toEqual([{ method: "tasks/cancel", params: { taskId: "t-0" } }]);
 });
 
 test.for<Reply>([
@@ -87,10 +147,7 @@ test.for<Reply>([
   { error: { code: -32603, message: "failed" } },
 ])("any other reply is passed on: %j", async (reply) => {
   const server = new Server();
-  const { peer, signal } = requestOf("required");
-  expect(await new TaskTools("docs", () => 0, 100).finish(server, { peer, signal }, reply)).toBe(
-    reply,
-  );
+  expect(await resumed(server, reply)).toBe(reply);
   expect(server.calls).toEqual([]);
 });
 
@@ -119,13 +176,10 @@ const MADE: Reply = { result: { task: { taskId: "t-1" } } };
 test.for(["other-era", "session-lost"] as const)(
   "a task whose server answers %s is lost, and is not reported as a call that did not run",
   async (failure) => {
-    const tasks = new TaskTools("docs", () => 0, 100);
-    const { peer, signal } = requestOf("required");
     const server = {
       request: () => Promise.reject(new UpstreamError("docs", failure, "does not know it")),
     };
-    const finished = tasks.finish(server, { peer, signal }, MADE);
-    await expect(finished).rejects.toMatchObject({
+    await expect(resumed(server, MADE)).rejects.toMatchObject({
       failure: "lost",
       message: expect.stringMatching(/^Upstream "docs" .*unknown$/) as string,
     });

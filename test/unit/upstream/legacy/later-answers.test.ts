@@ -293,6 +293,32 @@ describe("after a repair, while the stream of a call goes on in the session befo
   });
 });
 
+test("a task whose result an earlier life has waited for is cancelled with that request, and answers name it", async ({
+  expect,
+}) => {
+  const { saved } = await askedAt(true);
+  const posted: unknown[] = [];
+  const target = fakeTarget(({ body }) => {
+    posted.push(body);
+    return body["method"] === "tasks/cancel"
+      ? json({ jsonrpc: "2.0", id: body["id"], result: {} })
+      : new Response(null, { status: 202 });
+  });
+  const connection = new LegacyConnection({
+    ...{ target, saved, save: () => undefined, client: CLIENT },
+    unsolicited: { notify: () => Promise.resolve(), ask: () => Promise.resolve(REPLY) },
+  });
+  const token = JSON.stringify({ request: "r-1", lastEventId: "e1", ask: 0, task: "t-1" });
+  await connection.answer(token, REPLY);
+  await connection.abandon(token, "why");
+  const _meta = { "io.modelcontextprotocol/related-task": { taskId: "t-1" } };
+  expect(posted).toMatchObject([
+    { id: 0, result: { ...REPLY.result, _meta } },
+    { method: "notifications/cancelled", params: { requestId: "r-1", reason: "why" } },
+    { method: "tasks/cancel", params: { taskId: "t-1" } },
+  ]);
+});
+
 test("a question of an earlier life that the standalone stream repeats is not asked again", async ({
   expect,
 }) => {

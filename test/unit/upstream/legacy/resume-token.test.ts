@@ -12,7 +12,10 @@ import {
 
 const id = fc.oneof(fc.string(), fc.integer());
 const points: fc.Arbitrary<ResumePoint> = fc.record(
-  { request: id, progressToken: id, lastEventId: fc.string(), ask: id, session: fc.string() },
+  {
+    ...{ request: id, progressToken: id, lastEventId: fc.string(), ask: id },
+    ...{ session: fc.string(), task: fc.string() },
+  },
   { requiredKeys: [] },
 );
 
