@@ -44,6 +44,8 @@ export interface BridgeServiceOptions {
 
 /** Questions that come within this time are put to the client in one round. */
 const GATHER_MS = 50;
+/** The time for answers to be sent again when their connection broke, which is longer than the Worker's pause. */
+const RETURN_MS = 1000;
 /** A server's introduction may change with each deployment. */
 const DISCOVERY_TTL_MS = 60_000;
 /** The size of a round without its questions, with room to spare. */
@@ -125,7 +127,7 @@ export class BridgeService {
   take(id: string, command: BridgeCommand, capabilities: JsonObject): Promise<BridgeOutcome> {
     const answering = new Answering({
       windowBytes: this.#options.limits.windowBytes,
-      onGone: () => this.cancel(id),
+      onGone: () => this.#gone(id, command),
     });
     const { progressToken, logLevel } = command;
     const downstream: Downstream = {
@@ -153,6 +155,12 @@ export class BridgeService {
     request.isGone = true;
     request.call?.leave(request.downstream);
     request.answering.abandon();
+  }
+
+  /** The stream of a command broke: its client has gone, or the Worker is about to send the same answers again. */
+  #gone(id: string, { kind }: BridgeCommand): void {
+    if (kind === "answer") setTimeout(() => this.cancel(id), RETURN_MS);
+    else this.cancel(id);
   }
 
   /** Failures of the upstream and of the gateway are error replies. */

@@ -1,6 +1,6 @@
 /** The commands of one principal at one legacy server, and what becomes of them when its sessions are closed. */
 
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 
 import type {
   BridgeCommand,
@@ -14,7 +14,7 @@ import { defaultLimits } from "../../../../src/policy/limits.ts";
 import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
 import { type Answer, bytesOf, fakeTarget, json } from "../../upstream/fake-target.ts";
 import { EVENTS, handshake } from "../../upstream/legacy/legacy-servers.ts";
-import { accept, ALL, form } from "./bridged-call-world.ts";
+import { accept, ALL, DONE, form, pass } from "./bridged-call-world.ts";
 
 const CALL: BridgeCommand = {
   ...{ kind: "call", digest: "d" },
@@ -25,12 +25,14 @@ const LOST = {
   reply: { error: { code: -32603, data: { upstream: "fake", reason: "lost" } } },
 };
 
-/** A bridge to a server that puts these questions, and never answers a call. */
+/** A bridge to a server that puts these questions, and answers a call when it is told to. */
 class World {
   /** What the server was sent beside the call, in order: methods, and the ids of answered questions. */
   readonly sent: unknown[] = [];
   readonly called: Promise<void>;
   readonly service: BridgeService;
+  #callId: unknown;
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   constructor({ sql, clock }: SqlFixture, questions: readonly object[]) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -42,8 +44,16 @@ class World {
         return json({ jsonrpc: "2.0", id, result: handshake }, { headers });
       }
       if (called === "tools/call") {
+        this.#callId = id;
+        const body = new ReadableStream<Uint8Array>({
+          start: (stream) => {
+            this.#stream = stream;
+            signal?.addEventListener("abort", () => stream.error(signal.reason));
+          },
+        });
+        for (const question of questions) this.say(question);
         resolve();
-        return new Response(openStream(questions, signal), { headers: EVENTS });
+        return new Response(body, { headers: EVENTS });
       }
       this.sent.push(called ?? id ?? method);
       return new Response(null, { status: method === "POST" ? 202 : 405 });
@@ -65,22 +75,33 @@ class World {
     return this.service.take(crypto.randomUUID(), command, ALL);
   }
 
+  /** Calls, and is asked. @returns the command that answers. */
+  async asked(): Promise<BridgeCommand> {
+    const asked = await this.take(CALL);
+    const state = asked.kind === "reply" && "result" in asked.reply && asked.reply.result;
+    const parked = readBridgeState(state && state["requestState"]);
+    if (parked?.kind !== "parked") throw new Error(`Not parked: ${JSON.stringify(asked)}`);
+    const { exchange, round, object } = parked;
+    return {
+      ...{ kind: "answer", method: "tools/call", digest: "d", object, exchange, round },
+      responses: { r1: accept() },
+    };
+  }
+
+  /** Sends on the stream of the call. */
+  say(message: object): void {
+    this.#stream?.enqueue(bytesOf(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`));
+  }
+
+  end(): void {
+    this.say({ id: this.#callId, ...DONE });
+  }
+
   async close(): Promise<readonly unknown[]> {
     this.sent.splice(0);
     await this.service.close();
     return this.sent;
   }
-}
-
-/** A stream that brings no more after these messages. */
-function openStream(messages: readonly object[], signal?: AbortSignal): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (const message of messages)
-        controller.enqueue(bytesOf(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`));
-      signal?.addEventListener("abort", () => controller.error(signal.reason));
-    },
-  });
 }
 
 test("a call that runs as the sessions are closed ends in one error, and is cancelled in its session", () =>
@@ -96,17 +117,51 @@ test("a call that runs as the sessions are closed ends in one error, and is canc
 test("a call that is parked as the sessions are closed is over for its client, and its question for the server", () =>
   withSql(async (fixture) => {
     const world = new World(fixture, [{ id: 7, ...form() }]);
-    const asked = await world.take(CALL);
-    const state = asked.kind === "reply" && "result" in asked.reply && asked.reply.result;
-    const parked = readBridgeState(state && state["requestState"]);
-    if (parked?.kind !== "parked") throw new Error(`Not parked: ${JSON.stringify(asked)}`);
+    const back = await world.asked();
     expect(await world.close()).toEqual([7, "notifications/cancelled", "DELETE"]);
     // Its client comes to what has followed.
     const { service } = new World(fixture, []);
-    const { exchange, round, object } = parked;
-    const back: BridgeCommand = {
-      ...{ kind: "answer", method: "tools/call", digest: "d", object, exchange, round },
-      responses: { r1: accept() },
-    };
     expect(await service.take("2", back, ALL)).toMatchObject(LOST);
   }));
+
+describe("a client whose connection breaks after its answers", () => {
+  const NOTICE = { method: "notifications/x" };
+
+  /** Answers, and reads no further than a notice. */
+  async function broken(world: World): Promise<BridgeCommand> {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const asking = world.asked();
+    await pass();
+    const back = await asking;
+    const coming = world.take(back);
+    await pass(0);
+    world.say(NOTICE);
+    const outcome = await coming;
+    if (outcome.kind !== "stream") throw new Error("Nothing came");
+    await outcome.body.cancel();
+    world.sent.splice(0);
+    return back;
+  }
+
+  test("gets the result when it sends them again at once", () =>
+    withSql(async (fixture) => {
+      const world = new World(fixture, [{ id: 7, ...form() }]);
+      const back = await broken(world);
+      await pass(200);
+      const outcome = world.take(back);
+      await pass(2000);
+      expect(world.sent).toEqual([]);
+      world.end();
+      expect(await outcome).toMatchObject({ reply: { result: { resultType: "complete" } } });
+    }));
+
+  test("has its call cancelled when it does not come back", () =>
+    withSql(async (fixture) => {
+      const world = new World(fixture, [{ id: 7, ...form() }]);
+      await broken(world);
+      await pass(2000);
+      expect(world.sent).toEqual(["notifications/cancelled"]);
+      expect(world.service.isIdle).toBe(true);
+    }));
+});
