@@ -20,6 +20,7 @@ import { withHandOvers } from "./hand-overs.ts";
 import { narrowed } from "./narrowed.ts";
 import { withOperator } from "./operated.ts";
 import { type Order, orderOf } from "./orders.ts";
+import { withSecondThoughts } from "./second-thoughts.ts";
 import { sized } from "./sizes.ts";
 import { withSmallQuotas } from "./small-quotas.ts";
 import { withPeople } from "./people.ts";
@@ -128,7 +129,8 @@ function accountsPlanOf(seed: number): Plan {
 
 export function planOf(seed: number): Plan {
   const limited = withSmallQuotas(mixedPlanOf(seed), new Random(seed * 9341 + 37));
-  const plan = withLies(limited, new Random(seed * 4729 + 43));
+  const lying = withLies(limited, new Random(seed * 4729 + 43));
+  const plan = withSecondThoughts(lying, new Random(seed * 5167 + 53));
   // A vault keeps what its people have connected.
   const isFollowed = plan.vendor === undefined && new Random(seed * 8693 + 31).chance(0.03);
   return isFollowed ? { ...plan, isFollowed } : plan;

@@ -9,6 +9,8 @@ export const RARE = {
   accounts: ({ vendor, clients }) => vendor !== undefined && clients.length > 0,
   clocks: ({ faults }) => faults.some(({ kind }) => kind === "clock"),
   lies: ({ servers }) => servers.some(({ lies }) => lies === true),
+  thoughts: ({ clients }) =>
+    clients.some((client) => client.era === "legacy" && client.cancels !== undefined),
   followed: ({ isFollowed }) => isFollowed === true,
 } as const satisfies Record<string, (plan: Plan) => boolean>;
 

@@ -18,7 +18,14 @@ export type End =
   /** A tool's error that the gateway made: what its server asks for is more than the client has. */
   | "refused"
   /** The client cannot know: its connection broke before it learned how to resume. */
-  | "unknown";
+  | "unknown"
+  /** The client has cancelled it. */
+  | "cancelled";
+
+/** Its client waits no more, though it may go on. */
+export function isGivenUp(end: End | undefined): boolean {
+  return end === "unknown" || end === "cancelled";
+}
 
 export interface Call {
   readonly name: string;
@@ -183,7 +190,7 @@ export class Ledger {
     if (call?.client !== client) this.find(`${client} got "${text}", which belongs to ${name}`);
     else {
       // Who gave a call up, since its request broke, may still hear of it on a stream that did not.
-      const isOver = call.ends.some((end) => end !== "unknown");
+      const isOver = call.ends.some((end) => !isGivenUp(end));
       if (isOver) this.find(`${name}: "${text}" came after the end`);
       if (!call.arrived.includes(text)) call.arrived.push(text);
       else if (!call.repeated.includes(text)) this.find(`${name}: "${text}" came twice`);
@@ -203,6 +210,11 @@ export class Ledger {
       if (text !== name) this.find(`${name} got the result "${text}"`);
       this.ended(name, "result");
     }
+  }
+
+  /** Its client has been told how the call ended, or has given it up. */
+  isOver(name: string): boolean {
+    return (this.calls.get(name)?.ends.length ?? 0) > 0;
   }
 
   ended(name: string, end: End, error?: string): void {

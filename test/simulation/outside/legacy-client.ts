@@ -32,6 +32,10 @@ export interface LegacyClientHabits extends SubscribeHabits {
   readonly deletes: boolean;
   /** Numbers its calls from 1, as others do: two clients then have requests of the same ids. */
   readonly numbers?: boolean;
+  /** Cancels some of its calls while they run. */
+  readonly cancels?: boolean;
+  /** Opens a second standalone stream, as one whose network has changed does, and keeps the first. */
+  readonly listensTwice?: boolean;
 }
 
 interface Asked {
@@ -48,6 +52,8 @@ export class LegacyClient extends Actor {
   readonly #subscriber: LegacySubscriber | undefined;
   /** Those who wait for an answer, by the id of their request. */
   readonly #waiting = new Map<unknown, (answer: Json) => void>();
+  /** The calls that it has given up, by name. */
+  readonly #cancelled = new Set<string>();
   /** Those that it was asked, by the ids of their requests. */
   readonly #questions = new Map<unknown, string>();
   /** Of events on the standalone stream. */
@@ -80,7 +86,10 @@ export class LegacyClient extends Actor {
     do await this.sleep(this.upTo(1000));
     while (!this.#server.isReady());
     await this.#initialize();
-    if (this.habits.listens || this.#subscriber !== undefined) void this.#listen();
+    if (this.habits.listens || this.#subscriber !== undefined) {
+      void this.#listen();
+      if (this.habits.listensTwice === true) void this.#listenAgain();
+    }
     const subscribed = this.#subscriber?.live();
     const calls = Array.from({ length: this.habits.calls }, (_, index) => index);
     if (this.habits.isHasty) await Promise.all(calls.map((index) => this.#call(index)));
@@ -114,6 +123,11 @@ export class LegacyClient extends Actor {
     this.#ledger.has({ kind: "session", client: this.name, id, revision });
     const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
     await this.#session.post(initialized).catch(() => undefined);
+  }
+
+  async #listenAgain(): Promise<void> {
+    await this.sleep(this.upTo(5000));
+    await this.#listen();
   }
 
   /** Holds the standalone stream, and takes it up for as long as the client lives. */
@@ -201,8 +215,11 @@ export class LegacyClient extends Actor {
       arguments: given,
       _meta: { progressToken: id },
     };
-    this.#waiting.set(id, (answer) => this.#ledger.gotAnswer(name, answer));
+    this.#waiting.set(id, (answer) => {
+      if (!this.#cancelled.has(name)) this.#ledger.gotAnswer(name, answer);
+    });
     this.#ledger.has({ kind: "request", client: this.name, id });
+    if (this.habits.cancels === true && this.world.random.chance(0.4)) void this.#cancel(name, id);
     let last: string | undefined;
     try {
       const body = { jsonrpc: "2.0", id, method: "tools/call", params };
@@ -214,6 +231,7 @@ export class LegacyClient extends Actor {
     } catch (error) {
       this.note(`${name} broke: ${String(error)}`);
     }
+    if (this.#cancelled.has(name)) return;
     if (last === undefined) {
       this.#ledger.ended(name, "unknown");
       return;
@@ -221,10 +239,22 @@ export class LegacyClient extends Actor {
     await this.#resume(name, id, last);
   }
 
+  /** Gives a call up, unless it has its answer. */
+  async #cancel(name: string, id: unknown): Promise<void> {
+    await this.sleep(this.upTo(1500));
+    if (this.#ledger.isOver(name)) return;
+    this.#cancelled.add(name);
+    this.#ledger.ended(name, "cancelled");
+    const params = { requestId: id };
+    const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    await this.#session.post(cancelled).catch(() => undefined);
+  }
+
   async #resume(name: string, id: unknown, from: string): Promise<void> {
     let last = from;
     for (;;) {
       await this.sleep(this.upTo(this.habits.reconnectMs));
+      if (this.#cancelled.has(name)) return;
       this.#hasPlace(last);
       try {
         const response = await this.#session.get(last);
@@ -243,6 +273,7 @@ export class LegacyClient extends Actor {
     if (response.status === 200) return false;
     const text = await response.text();
     if (response.status >= 500) return false;
+    if (this.#cancelled.has(name)) return true;
     this.#ledger.ended(name, "error", `${response.status} ${text}`);
     return true;
   }

@@ -1,6 +1,6 @@
 /** What the documentation says is lost where the limits of what a session keeps are small, and nothing more. */
 
-import type { Call, Ledger } from "./ledger.ts";
+import { type Call, isGivenUp, type Ledger } from "./ledger.ts";
 
 /** The limits that differ from what is usual, by their names in the documentation. */
 export interface Quotas {
@@ -84,7 +84,7 @@ export class QuotaModel {
     // What a client gave up may still run.
     const beside = [...this.#ledger.calls.values()].filter(
       ({ client, ends, endedAt = Infinity }) =>
-        client === call.client && (ends[0] === "unknown" || endedAt >= call.startedAt),
+        client === call.client && (isGivenUp(ends[0]) || endedAt >= call.startedAt),
     );
     return (
       this.#eventsOf(call) > keptEventsPerStream ||
