@@ -10,8 +10,11 @@ export function withSecondThoughts(plan: Plan, random: Random): Plan {
     [false, true],
     [true, true],
   ] as const);
+  const servers = plan.servers.map((server) =>
+    server.era === "legacy" ? { ...server, asksBeside: true } : server,
+  );
   const clients = plan.clients.map((client) =>
     client.era === "legacy" ? { ...client, cancels, listensTwice } : client,
   );
-  return { ...plan, clients };
+  return { ...plan, servers, clients };
 }

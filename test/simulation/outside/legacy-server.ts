@@ -26,6 +26,8 @@ export interface LegacyServerHabits extends ChangeHabits, LieHabits {
   readonly letsPoll: boolean;
   /** Asks its client in some calls, or first of all in every call. */
   readonly asks: boolean | "first";
+  /** It asks on the standalone stream of the session while that is open, and not on the stream of the call. */
+  readonly asksBeside?: boolean;
   /** Sends some messages a second time when a stream is resumed. */
   readonly repeats: boolean;
   /** Speaks HTTP+SSE of 2024-11-05: one stream carries everything, and is the session. */
@@ -69,6 +71,7 @@ interface Session {
 interface Place {
   readonly stream: Stream;
   readonly questions: Questions;
+  readonly session: Session | undefined;
 }
 
 function newSession(): Session {
@@ -107,7 +110,9 @@ export class LegacyServer extends Actor {
 
   /** True when nothing that it began can be lost with a connection. */
   get isKept(): boolean {
-    return this.habits.hasEventIds && this.habits.primes;
+    const { hasEventIds, primes, asksBeside = false } = this.habits;
+    // A standalone stream has no place before its first event.
+    return hasEventIds && primes && !asksBeside;
   }
 
   override restart(): void {
@@ -144,7 +149,7 @@ export class LegacyServer extends Actor {
     const stream = session.standalone;
     this.note(`gets ${JSON.stringify(message)}`);
     const { questions } = session;
-    if (isOwnCall(message)) void this.#work(message, { stream, questions }, request);
+    if (isOwnCall(message)) void this.#work(message, { stream, questions, session }, request);
     else {
       const reply =
         message["method"] === "initialize"
@@ -278,7 +283,7 @@ export class LegacyServer extends Actor {
     if (this.habits.primes) this.#emit(stream, "");
     const session = this.#sessions.get(request.headers.get("mcp-session-id") ?? "");
     const questions = session?.questions ?? this.#questions;
-    void this.#work(message, { stream, questions }, request);
+    void this.#work(message, { stream, questions, session }, request);
     return response;
   }
 
@@ -313,10 +318,16 @@ export class LegacyServer extends Actor {
     if (stream.isOver) this.#close(stream);
   }
 
-  async #ask(call: string, { stream, questions }: Place): Promise<void> {
+  async #ask(call: string, { stream, questions, session }: Place): Promise<void> {
     const { name } = this.#ledger.question(`${call}?`);
     const { id, answer } = questions.ask();
-    this.#emit(stream, { jsonrpc: "2.0", id, method: "elicitation/create", params: formOf(name) });
+    const beside = this.habits.asksBeside === true ? session?.standalone : undefined;
+    this.#emit(beside?.reader === undefined ? stream : beside, {
+      jsonrpc: "2.0",
+      id,
+      method: "elicitation/create",
+      params: formOf(name),
+    });
     this.#ledger.answered(name, await answer);
   }
 
