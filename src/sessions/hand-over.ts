@@ -53,7 +53,9 @@ export class HandOver {
   /** A Worker that watched before this life of the session's object still does. */
   found(reader: StreamReader): void {
     // Over HTTP+SSE, the stream is older than `initialize`.
-    if (this.#options.life.take("found")) this.#watcher = reader;
+    const isFirst = this.#options.life.take("found");
+    // Of several, the newest was asked to watch.
+    if (isFirst || (this.#watcher?.openedAt ?? Infinity) < reader.openedAt) this.#watcher = reader;
   }
 
   /**

@@ -65,7 +65,7 @@ class World {
     this.#readers += 1;
     const name = `reader ${this.#readers}`;
     const sendControl = (frame: string): void => void this.done.push(`${name}: ${frame.trim()}`);
-    this.reader = { sendControl } as StreamReader;
+    this.reader = { openedAt: this.#readers, sendControl } as StreamReader;
     return this.reader;
   }
 
@@ -171,6 +171,27 @@ describe("the servers' streams", () => {
     expect([world.life.state, world.isHeldHere]).toEqual(["lingering", true]);
     await pass(1);
     expect([world.life.state, world.isHeldHere]).toEqual(["offline", false]);
+  });
+});
+
+describe("a life that finds two streams of the client", () => {
+  test("takes the newer one's Worker for the one that watches", async ({ expect }) => {
+    const world = new World();
+    world.handOver.found(world.newReader());
+    world.handOver.found(world.newReader());
+    world.handOver.left(); // the client gave up the older one
+    await pass(0);
+    expect(world.done).toEqual(["listen", "reader 2: !unwatch"]);
+  });
+
+  test("takes it for that in whatever order they are found", async ({ expect }) => {
+    const world = new World();
+    const [older, newer] = [world.newReader(), world.newReader()];
+    world.handOver.found(newer);
+    world.handOver.found(older);
+    world.handOver.left();
+    await pass(0);
+    expect(world.done).toEqual(["listen", "reader 2: !unwatch"]);
   });
 });
 
