@@ -6,7 +6,7 @@
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { type Call, nullPeer, type OpenQuestion, type Peer } from "../../protocol/exchange.ts";
-import { notification, type Reply, respond } from "../../protocol/json-rpc.ts";
+import { idKey, notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
 import { namingTask } from "../../protocol/revisions/reserved-meta.ts";
 import type { EndedAccount, UsableCredential } from "../credentials.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -182,9 +182,8 @@ export class LegacyConnection {
     }
     const isKnown =
       isRepeated === true &&
-      lastEventId !== undefined &&
       session !== undefined &&
-      known.some((token) => placeIn(session, token) === lastEventId);
+      known.some((token) => isTokenOf(token, session, parsed, lastEventId));
     if (!isKnown) await this.#session.deliver(session, parsed, lastEventId);
   }
 
@@ -274,6 +273,22 @@ export class LegacyConnection {
       }
     }
   }
+}
+
+/**
+ * True when the token was written with this message. A question is known by its id as well, since a server uses none
+ * twice in a session (MUST NOT).
+ */
+function isTokenOf(
+  token: string,
+  session: MessageSession,
+  { kind, message }: Parsed,
+  lastEventId: string | undefined,
+): boolean {
+  const point = readResumeToken(token);
+  if (!isOfSession(point, session)) return false;
+  if (lastEventId !== undefined && point.lastEventId === lastEventId) return true;
+  return kind === "request" && point.ask !== undefined && idKey(point.ask) === idKey(message.id);
 }
 
 /** @returns the event after which the standalone stream is resumed; one of another session is no place in this one. */

@@ -356,6 +356,30 @@ describe("the questions and the place that a watch brings", () => {
   });
 });
 
+describe("a question without an event id, which a watch hands in again", () => {
+  const parsed = { kind: "request", message: QUESTION } as const;
+  const watched = { parsed, sessionId: "session-2" };
+
+  test("is asked once, in this life and in the next", async ({ expect }) => {
+    const server = new Forgetful();
+    const connection = await server.repaired();
+    await connection.receive(watched);
+    const known = server.tokens.flatMap((token) => token ?? []);
+    await connection.receive({ ...watched, isRepeated: true, known });
+    await server.open(server.states.at(-1)).receive({ ...watched, isRepeated: true, known });
+    expect([server.asked.length, server.answered]).toEqual([1, []]);
+  });
+
+  test("is asked when none of the same id is known of its session", async ({ expect }) => {
+    const server = new Forgetful();
+    const connection = await server.repaired();
+    await server.ask("session-1");
+    const known = [...server.tokens.flatMap((token) => token ?? []), '{"ask":1}', '{"ask":"0"}'];
+    await connection.receive({ ...watched, isRepeated: true, known });
+    expect([server.asked.length, server.answered]).toEqual([2, []]);
+  });
+});
+
 test("what comes on two watches, while one takes over from the other, is taken once, however much it is", async ({
   expect,
 }) => {
