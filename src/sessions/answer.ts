@@ -18,10 +18,10 @@ import type { Streams } from "./streams.ts";
 interface AnswerOptions {
   readonly log: EventLog;
   readonly streams: Streams;
-  readonly requests: readonly JsonRpcRequest[];
 }
 
 interface PostAnswerOptions extends AnswerOptions {
+  readonly requests: readonly JsonRpcRequest[];
   readonly streamAfterMs: number;
   /** Called when the stream's quota is used up: the call has to end. */
   readonly onFull: () => void;
@@ -109,12 +109,11 @@ export class SharedAnswer implements QuestionStream {
   readonly #options: AnswerOptions;
   /** Written from the beginning, since the client waits on another connection. */
   readonly #record: StreamMeta;
-  #outstanding: number;
 
-  constructor(options: AnswerOptions) {
+  /** @param request the only one: what the shared stream carries does not show which of several was answered. */
+  constructor(options: AnswerOptions, request: JsonRpcRequest) {
     this.#options = options;
-    this.#outstanding = options.requests.length;
-    this.#record = options.log.openPost(writeRecord(options.requests));
+    this.#record = options.log.openPost(writeRecord([request]));
   }
 
   routed(): void {
@@ -134,10 +133,9 @@ export class SharedAnswer implements QuestionStream {
   }
 
   reply(body: JsonRpcResponse): Promise<void> {
-    this.#outstanding -= 1;
     const sent = this.send(body);
     // In the same turn of the event loop: a call whose record is left would be answered again.
-    if (this.#outstanding === 0) this.end();
+    this.end();
     return sent;
   }
 

@@ -147,9 +147,11 @@ function run(
   { isBatch, arrival, tracer, openChannel }: Post,
 ): Promise<SessionOutcome> | SessionOutcome {
   const { log, streams, calls, limits } = core;
-  const options = { log, streams, requests };
   if (core.transport === "http+sse") {
-    settle(core, open, { requests, arrival, tracer }, new SharedAnswer(options));
+    for (const request of requests) {
+      const answer = new SharedAnswer({ log, streams }, request);
+      settle(core, open, { requests: [request], arrival, tracer }, answer);
+    }
     return { kind: "accepted" };
   }
   const refusal = streamRefusal(core, requests[0]?.id);
@@ -162,7 +164,7 @@ function run(
     for (const { id } of requests) calls.cancel(id, new LogFull());
   };
   const streamAfterMs = limits.streamAfterSeconds * 1000;
-  const answer = new PostAnswer({ ...options, streamAfterMs, onFull, read });
+  const answer = new PostAnswer({ log, streams, requests, streamAfterMs, onFull, read });
   if (isBatch) answer.open();
   settle(core, open, { requests, arrival, tracer }, answer);
   return answer.outcome;

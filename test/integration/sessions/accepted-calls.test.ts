@@ -6,6 +6,7 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { describe, test } from "vitest";
 
+import { initializeMessage, post } from "../client.ts";
 import { objectOf, sseSessionId } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
 import { jsonOf, Upstream } from "../upstream.ts";
@@ -50,6 +51,27 @@ describe("a call that was accepted", () => {
     await session.post({ id: 1, method: "tools/call", params: { name: "held" } });
     await upstream.receives("tools/call");
     expect(await session.request("tools/call", { name: "b" }, 2)).toMatchObject({ id: 2 });
+    await abortAllDurableObjects();
+    expect(await session.stream.message()).toMatchObject({ id: 1, error: { code: -32603 } });
+    await session.stream.silence();
+    await session.stream.cancel();
+  });
+
+  test("in a batch ends in an error if it is the one without an answer", async ({ expect }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [{ heldBy: "never" }] },
+    });
+    const session = await SseSession.connect(upstream.sse);
+    await session.post(initializeMessage("2025-03-26"));
+    expect(await session.stream.message()).toMatchObject({ result: {} });
+    const batch = [
+      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "held" } },
+      { jsonrpc: "2.0", id: 2, method: "ping" },
+    ];
+    expect((await post(session.endpoint, batch, { Accept: undefined })).status).toBe(202);
+    expect(await session.stream.message()).toMatchObject({ id: 2, result: {} });
+    await upstream.receives("tools/call");
     await abortAllDurableObjects();
     expect(await session.stream.message()).toMatchObject({ id: 1, error: { code: -32603 } });
     await session.stream.silence();
