@@ -28,7 +28,9 @@ export interface ConnectionOptions extends SessionOptions {
 
 const NO_PEER = nullPeer("Nobody waits for this request any more");
 const MAX_QUIET_REPAIRS = 8;
-const REPAIR_BACKOFF: Backoff = { firstMs: 500 };
+const REPAIR_BACKOFF: Backoff = { firstMs: 500, maxMs: 64_000 };
+/** A server that ended each session sooner would be asked for one every half a second. */
+const STEADY_MS = 10_000;
 
 export class LegacyConnection {
   readonly #options: ConnectionOptions;
@@ -38,10 +40,15 @@ export class LegacyConnection {
   #standing: Promise<void> | undefined;
   /** That listener is here, and the stream is open. */
   #isReceiving = false;
+  /** When the session was opened here, in milliseconds since 1970. */
+  #openedAt = 0;
+  /** Sessions that were lost since one was steady. */
+  #losses = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#session = new LegacySession(options, (connected) => {
+      this.#openedAt = Date.now();
       // Before the failed call runs again, because it may cause messages on the standalone stream.
       if (this.#hasListener) this.#listenOn(connected);
       // Over HTTP+SSE, the stream is the session.
@@ -260,8 +267,10 @@ export class LegacyConnection {
 
   /** Repairs the session without a call, since without one nothing else would notice its loss. */
   async #repairWhileListening(forgotten: Connected): Promise<void> {
+    if (Date.now() - this.#openedAt > STEADY_MS) this.#losses = 0;
+    const before = this.#losses++;
     for (let attempt = 0; attempt < MAX_QUIET_REPAIRS; attempt++) {
-      await sleep(pauseMs(REPAIR_BACKOFF, attempt));
+      await sleep(pauseMs(REPAIR_BACKOFF, before + attempt));
       const { connected, isClosed } = this.#session;
       const isRepaired = connected !== undefined && connected !== forgotten;
       if (!this.#hasListener || isClosed || isRepaired) return;

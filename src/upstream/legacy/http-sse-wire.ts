@@ -38,7 +38,6 @@ export class HttpSseWire implements Wire {
   readonly #deliver: DeliverFrom;
   #stream: Stream | undefined;
   #onLost: (() => void) | undefined;
-  #wasOpen = false;
 
   /** @param deliver receives every message of the stream. */
   constructor(target: UpstreamTarget, deliver: DeliverFrom) {
@@ -84,8 +83,8 @@ export class HttpSseWire implements Wire {
     this.#onLost = onLost;
     standing?.();
     if (this.#stream !== undefined) opened?.(false);
-    // The stream broke after the handshake, before there was a listener to report to.
-    else if (this.#wasOpen) onLost();
+    // It broke after the handshake, before there was a listener to report to, or with an earlier life of the holder.
+    else onLost();
   }
 
   /** The stream is open for as long as there is a session. */
@@ -166,7 +165,6 @@ export class HttpSseWire implements Wire {
     });
     try {
       this.#stream = { postUrl: await endpoint, controller, account, ended };
-      this.#wasOpen = true;
       return this.#stream;
     } catch (error) {
       controller.abort();
