@@ -12,7 +12,8 @@ export interface FrameSource {
   next(): Promise<readonly string[]>;
   /** Acknowledges frames that the client has taken, by their total length in characters. */
   taken(chars: number): void;
-  close(): void;
+  /** @param code tells the writer of a WebSocket why: the client has gone, unless it is another. */
+  close(code?: number): void;
 }
 
 /**
@@ -97,8 +98,8 @@ export function socketSource(
         await new Promise<void>((resolve) => (wake = resolve));
       }
     },
-    close() {
-      if (isOpen) socket.close(CLIENT_GONE_CODE, "the client has gone");
+    close(code = CLIENT_GONE_CODE) {
+      if (isOpen) socket.close(code, "closed by the reader");
       end();
     },
   };

@@ -6,6 +6,7 @@
 
 import { type Backoff, pauseMs } from "../lib/backoff.ts";
 import { sleep } from "../lib/sleep.ts";
+import { RECONNECT_CODE } from "../lib/socket-lines.ts";
 import { type EventFrame, parseFrame } from "../sessions/frame.ts";
 import { eventStream } from "./answers.ts";
 import { openClientStream } from "./client-stream.ts";
@@ -69,7 +70,9 @@ class HeldStream {
   constructor(context: FrontDoorContext, options: HeldStreamOptions) {
     this.#context = context;
     this.#options = options;
-    this.#watch = new StandaloneStreamWatch(context, options.session);
+    // It is taken up anew, and the session's object watches the servers by itself.
+    const onFailed = (): void => this.#source.close(RECONNECT_CODE);
+    this.#watch = new StandaloneStreamWatch(context, options.session, onFailed);
     const { source, after } = options;
     this.#position = after;
     this.#source = source instanceof WebSocket ? this.#over(source) : source;

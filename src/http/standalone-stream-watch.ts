@@ -25,7 +25,7 @@ const OVER = "The watch has ended";
 
 interface Running {
   readonly request: StandaloneWatchRequest;
-  /** The stream broke, and is not open again. */
+  /** The stream broke, and is not open again, or something of it was not handed in. */
   isBroken: boolean;
   /** Aborted when the watch has ended. */
   readonly ending: AbortController;
@@ -34,20 +34,27 @@ interface Running {
 export class StandaloneStreamWatch {
   readonly #endpointOfNow: FrontDoorContext["endpointOfNow"];
   readonly #session: FoundSession;
+  readonly #onFailed: () => void;
   #endpoint: Endpoint;
   /** What the session's object has asked for last. */
   #requested: JsonObject | undefined;
   /** By server slug: each server has one watch at most. */
   readonly #running = new Map<string, Running>();
 
-  /** @param context of the request for the stream. */
+  /**
+   * @param context of the request for the stream.
+   * @param onFailed called when the session's object cannot be told what it has to know: it takes this for a watch that
+   *   goes on, until the stream is taken up anew.
+   */
   constructor(
     { endpoint, endpointOfNow }: Pick<FrontDoorContext, "endpoint" | "endpointOfNow">,
     session: FoundSession,
+    onFailed: () => void,
   ) {
     this.#endpoint = endpoint;
     this.#endpointOfNow = endpointOfNow;
     this.#session = session;
+    this.#onFailed = onFailed;
   }
 
   /**
@@ -140,7 +147,9 @@ export class StandaloneStreamWatch {
         const { claims, object } = this.#session;
         object()
           .upstreamForgotten(writeClaims(claims), watched)
-          .catch(() => undefined); // the next call will find out
+          .catch(() => {
+            if (this.#requested !== undefined) this.#onFailed();
+          });
       },
     });
     running.ending.signal.addEventListener("abort", stop, { once: true });
@@ -161,7 +170,10 @@ export class StandaloneStreamWatch {
       }, retries);
     } catch {
       // Later messages of this watch would leave a gap.
-      if (this.#running.get(watched.slug) === by) this.#stop(watched.slug);
+      if (this.#running.get(watched.slug) !== by) return;
+      by.isBroken = true;
+      this.#stop(watched.slug);
+      this.#onFailed();
     }
   }
 }

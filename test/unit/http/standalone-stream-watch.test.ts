@@ -29,6 +29,10 @@ class Scene {
   /** What the object does with a message, after it has taken it. */
   take: (watched: Watched) => Promise<void> = () => Promise.resolve();
   endpointOfNow: () => Promise<Endpoint | undefined> = () => Promise.resolve(undefined);
+  /** How often the watch could not tell the object what it had to. */
+  failures = 0;
+  /** What the server answers a request for its stream with instead, if anything. */
+  refusal: number | undefined;
   readonly watch: StandaloneStreamWatch;
   /** Of the server as it was when the client opened its stream. */
   readonly server: Server;
@@ -38,6 +42,7 @@ class Scene {
     const target = fakeTarget(({ headers, signal }) => {
       const session = headers.get("mcp-session-id") ?? "";
       this.keys.push(headers.get("x-key"));
+      if (this.refusal !== undefined) return new Response(null, { status: this.refusal });
       signal?.addEventListener("abort", () => void this.open.delete(session));
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => void this.#streams.set(session, controller),
@@ -53,10 +58,12 @@ class Scene {
         this.handedIn.push(watched);
         return this.take(watched);
       },
+      upstreamForgotten: fails,
     };
     this.watch = new StandaloneStreamWatch(
       { endpoint, endpointOfNow: () => this.endpointOfNow() },
       { claims: {}, object: () => object } as unknown as FoundSession,
+      () => void (this.failures += 1),
     );
   }
 
@@ -129,15 +136,36 @@ describe("when a watch has ended", () => {
   });
 });
 
-test("a watch whose message never arrives ends: later ones would leave a gap", async ({
-  expect,
-}) => {
-  const scene = new Scene();
-  await scene.follow("s-1");
-  scene.take = fails;
-  await scene.say("s-1", "");
-  await vi.advanceTimersByTimeAsync(LONG_MS);
-  expect([...scene.open]).toEqual([]);
+describe("a watch that cannot tell the object", () => {
+  test("of a message ends, since later ones would leave a gap, and says that it has failed", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.follow("s-1");
+    scene.take = (watched) => (isMessage(watched) ? fails() : Promise.resolve());
+    await scene.say("s-1", "");
+    await vi.advanceTimersByTimeAsync(LONG_MS);
+    expect([[...scene.open], scene.failures]).toEqual([[], 1]);
+    // The object goes on after the last event that it has, and there may be none.
+    expect(scene.sent(({ hasMissed }) => hasMissed === true)).toBe(1);
+  });
+
+  test("that a server has forgotten its session says that it has failed", async ({ expect }) => {
+    const scene = new Scene();
+    scene.refusal = 404;
+    await scene.follow("s-1");
+    expect(scene.failures).toBe(1);
+  });
+
+  test("of anything says nothing any more when it has ended", async ({ expect }) => {
+    const scene = new Scene();
+    scene.refusal = 404;
+    const following = scene.follow("s-1");
+    scene.watch.stop();
+    await following;
+    await vi.advanceTimersByTimeAsync(LONG_MS);
+    expect(scene.failures).toBe(0);
+  });
 });
 
 /** The same server with another header. */
