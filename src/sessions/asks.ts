@@ -53,7 +53,7 @@ export class Asks {
   readonly #timeoutMs: number;
   readonly #onGivenUp: (id: RequestId) => void;
 
-  /** @param onGivenUp called for a question whose answer is no longer accepted. */
+  /** @param onGivenUp called for a question whose answer no later life accepts. */
   constructor(timeoutMs: number, onGivenUp: (id: RequestId) => void) {
     this.#timeoutMs = timeoutMs;
     this.#onGivenUp = onGivenUp;
@@ -71,10 +71,12 @@ export class Asks {
     const waiting = { ...facts, id, progressToken: original, carrier, withdrawn };
     return this.#wait(waiting, () => {
       const question = { jsonrpc: "2.0", id, method: call.method } as const;
-      return carrier.send(
+      const sent = carrier.send(
         params === undefined ? question : { ...question, params },
         facts.resumeToken,
       );
+      this.#endWithLife(waiting);
+      return sent;
     });
   }
 
@@ -132,6 +134,15 @@ export class Asks {
     this.#pending.delete(from);
     pending.id = to;
     this.#pending.set(to, pending);
+    this.#endWithLife(pending);
+  }
+
+  /**
+   * Without a resume token of its own, nobody waits for the answer in a later life, which would take the token of the
+   * stream's last message for that of this question.
+   */
+  #endWithLife({ id, resumeToken }: Pick<Pending, "id" | "resumeToken">): void {
+    if (resumeToken === undefined) this.#onGivenUp(id);
   }
 
   /** @returns the server's own progress token for the one that the client received. */
