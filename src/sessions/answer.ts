@@ -37,6 +37,7 @@ export class PostAnswer implements QuestionStream {
   readonly #timer: number;
   #meta: StreamMeta | undefined;
   #outstanding: number;
+  #isOver = false;
   /** Finds the server that answers; replaced when the server offers a later place to resume from. */
   #resumeToken: string | undefined;
 
@@ -56,6 +57,7 @@ export class PostAnswer implements QuestionStream {
 
   /** Passes on the server's offer: its stream can be resumed from the beginning. */
   prime(resumeToken: string | undefined): void {
+    if (this.#isLate) return;
     const isNoted = this.#meta !== undefined && resumeToken !== undefined;
     const meta = this.open(resumeToken);
     if (isNoted) this.#options.log.note(meta, resumeToken, meta.resumeToken === this.#resumeToken);
@@ -77,6 +79,7 @@ export class PostAnswer implements QuestionStream {
   }
 
   async send(message: JsonRpcMessage, resumeToken?: string): Promise<void> {
+    if (this.#isLate) return;
     const { streams, onFull } = this.#options;
     const isTaken = await streams.send(this.open(), message, { resumeToken });
     if (!isTaken) onFull();
@@ -99,9 +102,15 @@ export class PostAnswer implements QuestionStream {
 
   /** Ends the answer: no message follows. */
   end(): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
     if (this.#meta !== undefined) this.#options.streams.end(this.#meta);
     this.#resolve({ kind: "cancelled" });
+  }
+
+  /** It is over without a stream: nobody would read one, and a later life would take its call up. */
+  get #isLate(): boolean {
+    return this.#isOver && this.#meta === undefined;
   }
 }
 

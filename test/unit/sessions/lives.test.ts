@@ -4,6 +4,7 @@ import { test } from "vitest";
 
 import type { Sql } from "../../../src/lib/sql.ts";
 import { defaultLimits } from "../../../src/policy/limits.ts";
+import type { Call, Peer } from "../../../src/protocol/exchange.ts";
 import type { Parsed } from "../../../src/protocol/json-rpc.ts";
 import type { Dispatch, Unsolicited } from "../../../src/sessions/dispatch.ts";
 import { EventLog } from "../../../src/sessions/log/event-log.ts";
@@ -15,8 +16,12 @@ import type { StreamPosition } from "../../../src/sessions/streams.ts";
 import { withSql } from "../lib/sql-fixture.ts";
 
 const CLIENT = { revision: "2025-03-26", capabilities: {}, clientInfo: { name: "c" } } as const;
-const POST = { isBatch: false, arrival: {} } as Post;
+const POST = {
+  ...{ isBatch: false, arrival: {} },
+  openChannel: () => ({ body: new ReadableStream(), reader: "reader", openedAt: 1 }),
+} as unknown as Post;
 const { signal: never } = new AbortController();
+const nothing = (): void => undefined;
 
 class Life {
   readonly session: Session;
@@ -26,19 +31,26 @@ class Life {
   /** The resume tokens with which answers of an earlier life went to the server. */
   readonly delivered: string[] = [];
   server: Unsolicited | undefined;
+  /** Waits for the last request. */
+  caller: Peer | undefined;
 
   constructor(sql: Sql) {
     const limits = defaultLimits();
     this.log = new EventLog({ sql, limits, mark: "abcdef", random: () => "123456", now: Date.now });
     const dispatch = {
       listen: () => Promise.resolve(),
+      request: (_call: Call, peer: Peer, signal: AbortSignal) => {
+        this.caller = peer;
+        return new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason as Error)),
+        );
+      },
       close: () => Promise.resolve(),
       answer: (resumeToken: string) => {
         this.delivered.push(resumeToken);
         return Promise.resolve(true);
       },
     } as unknown as Dispatch;
-    const nothing = (): void => undefined;
     this.session = new Session({
       life: new SessionLife({ deletedUntil: undefined, known: { client: CLIENT } }),
       ...{ transport: "streamable-http", client: CLIENT, log: this.log, limits },
@@ -102,3 +114,19 @@ test.for(["before", "after"])(
       next.end();
     }),
 );
+
+test("a notice that is still on its way when its call is cancelled opens no stream", ({ expect }) =>
+  withSql(async ({ sql }) => {
+    const life = new Life(sql);
+    const request = { jsonrpc: "2.0", id: 1, method: "tools/call" } as const;
+    const outcome = life.session.receive([{ kind: "request", message: request }], POST);
+    await Promise.resolve();
+    const method = "notifications/cancelled";
+    const cancelled = { jsonrpc: "2.0", method, params: { requestId: 1 } } as const;
+    await life.session.receive([{ kind: "notification", message: cancelled }], POST);
+    expect(await outcome).toEqual({ kind: "cancelled" });
+    await life.caller?.notify({ method: "notifications/tools/list_changed" }, "token");
+    life.caller?.primed?.("token");
+    expect([...life.log.streams()]).toEqual([]);
+    life.end();
+  }));
