@@ -317,6 +317,8 @@ export class SessionHost {
       // Stored, because the next life of this object cannot know it.
       if (subscriptions.awaySince === undefined) subscriptions.left(awaySince);
     }
+    // Also in a new life, which does not know what it was woken for.
+    subscriptions?.seen();
     this.#scheduleAlarm();
     this.#clock.noLaterThan(this.log.expiresAt());
     if (this.session?.isIdle === false) this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
@@ -327,6 +329,7 @@ export class SessionHost {
     this.#noteAway();
     this.#clock.noLaterThan(this.#endsAt);
     this.#clock.noLaterThan(this.#pausesAt);
+    this.#clock.noLaterThan(this.#wired?.subscriptions()?.renewsAt);
     if (this.#isUnasked) this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
   }
 

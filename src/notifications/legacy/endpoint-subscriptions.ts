@@ -31,6 +31,9 @@ import { OWN_WAIT_MS, ResourceSubscriptions } from "./resource-subscriptions.ts"
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
+/** A client that only listens sends nothing, which would make up for what the fan-out did not get. */
+const RENEW_MS = 30_000;
+
 export interface EndpointSubscriptionsOptions {
   readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "publisher" | "waitUntil">;
   readonly source: NewsSource;
@@ -58,6 +61,8 @@ export class EndpointSubscriptions {
    * Object, or was not reached. A renewal, when the client is seen again, makes it so.
    */
   #mustRenew: boolean;
+  /** When it is renewed at the latest. Another life need not know: the alarm that is set for it wakes that as well. */
+  #renewsAt: number | undefined;
   /** The number of this life, once it is saved. */
   #savedLife: number | undefined;
   /** The client listened when no list was promised to it: what is promised next may have changed since. */
@@ -110,7 +115,10 @@ export class EndpointSubscriptions {
   async #add(interests: Interests): Promise<Announced> {
     await this.#renewing;
     const announced = await this.#interests.add(interests);
-    this.#mustRenew ||= announced.honoured === undefined;
+    if (announced.honoured === undefined) {
+      this.#noteUnreached();
+      this.#save();
+    }
     return announced;
   }
 
@@ -219,7 +227,10 @@ export class EndpointSubscriptions {
     if (this.#options.attributed.hasOpenStream()) this.listened();
   }
 
-  /** The client has sent a request, perhaps the first in this life of the session's Durable Object. */
+  /**
+   * The client has sent a request, perhaps the first in this life of the session's Durable Object; or that was woken by
+   * its alarm.
+   */
   seen(): void {
     if (this.#mustRenew && !this.#inbox.isOffline) this.#renew(false);
   }
@@ -269,6 +280,14 @@ export class EndpointSubscriptions {
     return !this.#wanted.isEmpty && !this.#inbox.isOffline;
   }
 
+  /**
+   * When `seen` is to be called, though the client sends nothing, since the fan-out was not reached; in milliseconds
+   * since 1970. To be looked at when the subscriptions are saved.
+   */
+  get renewsAt(): number | undefined {
+    return this.isWatching ? this.#renewsAt : undefined;
+  }
+
   /** The client has stopped listening. @param since in milliseconds since 1970. */
   left(since: number): void {
     this.#inbox.left(since);
@@ -293,6 +312,7 @@ export class EndpointSubscriptions {
   /** Says all that is wanted: what was left over at the fan-out goes, of other accounts or after what it did not get. */
   #renew(hasMissed: boolean): void {
     this.#mustRenew = false;
+    this.#renewsAt = undefined;
     this.#renewing = this.#renewing
       .then(async () => {
         if (this.#wanted.takeServers()) this.#tellOfServers();
@@ -308,7 +328,7 @@ export class EndpointSubscriptions {
         const isOther = honoured !== undefined && this.#wanted.learn(honoured);
         const all = this.#wanted.topics();
         if (honoured === undefined) {
-          this.#mustRenew = true;
+          this.#noteUnreached();
           // The client is told now, and once more when somebody watches: what changes in between, nobody sees.
           if (hasMissed) this.#wanted.unwatched();
           this.#isLate ||= this.#wanted.hasNoPromise;
@@ -329,6 +349,12 @@ export class EndpointSubscriptions {
       })
       .catch(logUnexpected);
     this.#options.requestScope.waitUntil(this.#renewing);
+  }
+
+  /** To be called in the turn in which the subscriptions are saved. */
+  #noteUnreached(): void {
+    this.#mustRenew = true;
+    this.#renewsAt = Date.now() + RENEW_MS;
   }
 
   /** Waits for the renewal before it, which may ask for the same. */

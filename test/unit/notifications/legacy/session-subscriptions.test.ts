@@ -1182,6 +1182,68 @@ test("a client that returns while its fan-out cannot be reached is told again on
   expect(scene.delivered).toHaveLength(8);
 });
 
+describe("a renewal that has failed", () => {
+  const DUE_MS = 30_000;
+
+  test("is due half a minute later, though the client says nothing, until one has succeeded", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.failures = Infinity;
+    scene.isListening = true;
+    scene.subscriptions.listened();
+    expect(scene.subscriptions.renewsAt).toBeUndefined();
+    for (const attempts of [6, 12]) {
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(scene.lives).toHaveLength(attempts);
+      expect(scene.subscriptions.renewsAt).toBeGreaterThan(Date.now());
+      expect(scene.subscriptions.renewsAt).toBeLessThanOrEqual(Date.now() + DUE_MS);
+      await vi.advanceTimersByTimeAsync(DUE_MS);
+      expect(scene.lives).toHaveLength(attempts);
+      scene.subscriptions.seen();
+    }
+    await vi.advanceTimersByTimeAsync(5000);
+    scene.failures = 0;
+    scene.subscriptions.seen();
+    await scene.settle();
+    expect(scene.subscriptions.renewsAt).toBeUndefined();
+    expect(scene.delivered).toEqual(ALL_LISTS);
+  });
+
+  test("is not due in another life, which knows by its alarm that something is", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.listen();
+    expect(scene.revive().renewsAt).toBeUndefined();
+  });
+
+  test("is due for an elicitation of which the fan-out has not learned", async ({ expect }) => {
+    const scene = new Scene();
+    scene.failures = 6;
+    const asked = scene.subscriptions.asked({ slug: "a", elicitationId: "e1" });
+    await vi.advanceTimersByTimeAsync(5000);
+    await asked;
+    expect(scene.subscriptions.renewsAt).toBeDefined();
+  });
+
+  test("is not due for a client that wants nothing, or has not listened for long", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.failures = Infinity;
+    const refused = scene.subscriptions.subscribe(A, { uri: "x:" });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await refused).toHaveProperty("error");
+    expect(scene.subscriptions.renewsAt).toBeUndefined();
+    scene.subscriptions.listened();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(scene.subscriptions.renewsAt).toBeDefined();
+    scene.subscriptions.goOffline();
+    expect(scene.subscriptions.renewsAt).toBeUndefined();
+  });
+});
+
 describe("a client that is away", () => {
   test("for long goes offline, and learns once, on its return, that everything may have changed", async ({
     expect,
