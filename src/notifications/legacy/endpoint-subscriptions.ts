@@ -26,7 +26,7 @@ import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { type Ask, askTopicOf, isListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
-import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
+import { type AccountKeys, takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { OWN_WAIT_MS, ResourceSubscriptions } from "./resource-subscriptions.ts";
 import { type Announced, type NewsSource, SessionInterests } from "./session-interests.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
@@ -92,6 +92,7 @@ export class EndpointSubscriptions {
     this.#resources = new ResourceSubscriptions({
       ...{ requestScope, wanted: this.#wanted, own: this.#own },
       add: (interests) => this.#add(interests),
+      granted: (accounts) => this.#follow(accounts),
       remove: (interests) => this.#remove(interests),
       dropped: (topic) => this.#inbox.forget(topic),
       save: () => this.#save(),
@@ -120,6 +121,16 @@ export class EndpointSubscriptions {
       this.#save();
     }
     return announced;
+  }
+
+  /** A renewal that was under way as a resource was asked for, and did not name it, may be of another account. */
+  #follow(accounts: AccountKeys): void {
+    const followed = this.#renewing.then(() => {
+      if (!this.isWatching || !this.#wanted.noteLeftBehind(accounts)) return;
+      this.#save();
+      this.#renew(false);
+    });
+    this.#options.requestScope.waitUntil(followed);
   }
 
   /**

@@ -15,6 +15,7 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
 import type { OwnSubscriptions } from "./own-subscriptions.ts";
+import type { AccountKeys } from "../server-keys.ts";
 import type { Announced } from "./session-interests.ts";
 import type { SessionSubscriptions } from "./session-subscriptions.ts";
 
@@ -29,12 +30,22 @@ export interface ResourceSubscriptionsOptions {
   readonly own: OwnSubscriptions;
   /** Asks the fan-out for more. */
   readonly add: (interests: Interests) => Promise<Announced>;
+  /** The client has been granted a resource that was asked for through these accounts. */
+  readonly granted: (accounts: AccountKeys) => void;
   /** The fan-out forgets these. */
   readonly remove: (interests: Interests) => Promise<void>;
   /** The client is told nothing more of it, not even what waits for it. */
   readonly dropped: (topic: Topic) => void;
   /** What is wanted has changed, and is to be stored. */
   readonly save: () => void;
+}
+
+interface Asked {
+  readonly announced: Announced;
+  /** Whether the client's own session announces the resource. */
+  readonly owning: Promise<boolean>;
+  /** The client was not subscribed to it before. */
+  readonly isNew: boolean;
 }
 
 export class ResourceSubscriptions {
@@ -49,16 +60,11 @@ export class ResourceSubscriptions {
   subscribe({ slug }: Server, params: Params | undefined): Promise<Reply> {
     const uri = params?.uri;
     if (typeof uri !== "string") return Promise.resolve(malformed("uri"));
-    return this.#mutex.run(uri, async () => {
-      const reply = await this.#subscribe(uri, slug);
-      // Another life must know of what the client is told that it was granted, and of nothing else.
-      if (this.#options.wanted.grant(uri)) this.#options.save();
-      return reply;
-    });
+    return this.#mutex.run(uri, () => this.#subscribe(uri, slug));
   }
 
   async #subscribe(uri: string, slug: string): Promise<Reply> {
-    const { requestScope, wanted, own, add, save } = this.#options;
+    const { requestScope, wanted, own, add, granted, save } = this.#options;
     const before = wanted.ownerOf(uri);
     if (before !== undefined && before !== slug) this.#forget(uri, before);
     const refusal = wanted.refusal(uri, requestScope.limits.subscribedUrisPerClient);
@@ -67,8 +73,19 @@ export class ResourceSubscriptions {
     if (before !== slug) wanted.add(uri, slug);
     const owning = own.subscribe(slug, uri);
     requestScope.waitUntil(owning);
+    const announced = await add({ [slug]: [topicOf(uri)] });
+    const reply = await this.#settle(uri, slug, { announced, owning, isNew: before !== slug });
+    // Another life must know of what the client is told that it was granted, and of nothing else.
+    if (wanted.grant(uri)) save();
+    if (wanted.ownerOf(uri) === slug) granted(announced.accounts);
+    return reply;
+  }
+
+  /** The fan-out has answered. */
+  async #settle(uri: string, slug: string, { announced, owning, isNew }: Asked): Promise<Reply> {
+    const { wanted, save } = this.#options;
+    const { honoured, accounts } = announced;
     const topic = topicOf(uri);
-    const { honoured, accounts } = await add({ [slug]: [topic] });
     const isNoted = wanted.noteAccounts(accounts);
     if (wanted.covered(honoured, [uri]) || isNoted) save();
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
@@ -79,7 +96,7 @@ export class ResourceSubscriptions {
     // The capabilities in `initialize` hold for a session that the client has with the server itself.
     if (honoured !== undefined && (await this.#beginOwn(uri, slug))) return { result: {} };
     // It may still be granted where that took too long.
-    if (honoured !== undefined || before !== slug) this.#drop(uri, slug);
+    if (honoured !== undefined || isNew) this.#drop(uri, slug);
     if (honoured === undefined) {
       const message = "The gateway cannot tell of changes at the moment; subscribe again later";
       return errorReply(ErrorCode.InternalError, message, { uri });

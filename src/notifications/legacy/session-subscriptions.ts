@@ -243,6 +243,19 @@ export class SessionSubscriptions {
     });
   }
 
+  /**
+   * Notes that a resource was granted through these accounts.
+   *
+   * @returns whether all else there is announced through another one by now: nothing announces the resource then.
+   */
+  noteLeftBehind(accounts: AccountKeys): boolean {
+    const isOther = ([slug, key]: [string, string]): boolean =>
+      (this.#accounts.get(slug) ?? key) !== key;
+    const left = [...accounts].filter(isOther);
+    for (const [slug] of left) this.#away.add(slug);
+    return left.length > 0;
+  }
+
   #hasTopicsAt(slug: string): boolean {
     return this.#lists !== undefined || this.urisOf(slug).length > 0;
   }

@@ -259,6 +259,85 @@ describe("at a server with accounts", () => {
     await scene.listen();
     expect(asked).toBe(3);
   });
+
+  describe("a resource that is asked for while the account is replaced", () => {
+    /** The fan-out, which holds each topic under the account through which it was asked for. */
+    class HoldingByAccount extends Scene {
+      readonly held = new Set<string>();
+      readonly renewals: Interests[] = [];
+      subscribed: Promise<unknown> = Promise.resolve();
+      arrives: Promise<unknown> = Promise.resolve();
+      replaces: Promise<unknown> = Promise.resolve();
+
+      override async subscribe(wanted: Interests): Promise<Interests> {
+        const keyed = this.#keyed(wanted);
+        await this.arrives;
+        for (const topic of keyed) this.held.add(topic);
+        await this.subscribed;
+        return wanted;
+      }
+
+      override async replace(
+        wanted: Interests,
+        _life: number,
+        pending: Interests,
+      ): Promise<Interests> {
+        this.renewals.push(wanted);
+        await this.replaces;
+        const kept = new Set([...this.#keyed(wanted), ...this.#keyed(pending)]);
+        for (const topic of this.held) if (!kept.has(topic)) this.held.delete(topic);
+        for (const topic of this.#keyed(wanted)) this.held.add(topic);
+        return wanted;
+      }
+
+      #keyed(wanted: Interests): string[] {
+        return (wanted["a"] ?? []).map((topic) => `${credentials.accountId} ${topic}`);
+      }
+    }
+
+    test.for([
+      { when: "is granted before the other topics have moved", order: ["subscribed", "replaces"] },
+      { when: "is granted after the other topics have moved", order: ["replaces", "subscribed"] },
+      { when: "arrives after the other topics have moved", order: ["replaces", "arrives"] },
+    ] as const)("has it too, where it $when", async ({ order }, { expect }) => {
+      const scene = new HoldingByAccount(PERSONAL);
+      await scene.listen();
+      const opened = order.map((gate) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        scene[gate] = promise;
+        return resolve;
+      });
+      const answer = scene.subscriptions.subscribe(own, { uri: "x:" });
+      await vi.advanceTimersByTimeAsync(0);
+      credentials.accountId = "a2";
+      scene.news("accounts/person p1", 1, ...LIST_TOPICS);
+      await vi.advanceTimersByTimeAsync(0);
+      for (const open of opened) {
+        open();
+        await vi.advanceTimersByTimeAsync(0);
+      }
+      expect(await answer).toEqual(DONE_AT_A);
+      await scene.settle();
+      expect([...scene.held].filter((topic) => topic.endsWith("uri:x:"))).toEqual(["a2 uri:x:"]);
+      // Nobody watched it at that account as the client was told that it is subscribed.
+      expect(scene.delivered.at(-1)).toEqual(updated("x:"));
+      expect(scene.renewals).toHaveLength(3);
+      scene.subscriptions.seen();
+      await scene.settle();
+      expect(scene.renewals).toHaveLength(3);
+    });
+
+    test("is asked for once where no account is replaced", async ({ expect }) => {
+      const scene = new HoldingByAccount(PERSONAL);
+      await scene.listen();
+      const answer = scene.subscriptions.subscribe(own, { uri: "x:" });
+      await scene.listen();
+      expect(await answer).toEqual(DONE_AT_A);
+      await scene.settle();
+      expect(scene.renewals).toHaveLength(2);
+      expect(scene.delivered).toEqual([]);
+    });
+  });
 });
 
 test("what only the client's own session announced is asked of the fan-out when that has ended", async ({
