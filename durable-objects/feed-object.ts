@@ -131,6 +131,12 @@ export class FeedObject extends DurableObject<Env> {
     else this.#parts.catalogs.outdated(lists, false);
   }
 
+  async announce(): Promise<void> {
+    await this.#follow();
+    if (this.#parts === undefined) await this.#gone();
+    else this.#parts.catalogs.announce();
+  }
+
   /** Called by a vault: the account that the feed is of has ended, and so does all that was kept of it. */
   async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
     // Also while the server is off: nothing was made of what is stored then.

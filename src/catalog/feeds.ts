@@ -49,6 +49,8 @@ export interface Feed {
   report(trouble: Trouble | undefined): Promise<void>;
   /** The server has told one client alone, in the client's own session, that these lists have changed. */
   outdated(lists: readonly Topic[]): Promise<void>;
+  /** A list was given out without its answer: it tells whoever listens that the lists may be others. */
+  announce(): Promise<void>;
   health(): Promise<ServerHealth>;
   /** The same, after a look at the server where one is due. */
   look(reason: LookReason): Promise<ServerHealth>;

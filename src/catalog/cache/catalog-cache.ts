@@ -156,6 +156,12 @@ export class CatalogCache {
     if (!this.#isOver) this.#announcer.sent();
   }
 
+  /** A list was given out of which nothing is known here: all subscribers are told that it may be another one. */
+  announce(): void {
+    this.#announcer.announce(LIST_TOPICS);
+    this.#parts.onDue();
+  }
+
   /** A caller found the server unavailable, or available again (`undefined`). */
   report(trouble: Trouble | undefined): void {
     this.#reported = trouble;

@@ -20,7 +20,8 @@ import {
 import { unconnected } from "./unconnected.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
-import { publishedKey, serverKey } from "../../upstream/server-key.ts";
+import type { Credentials } from "../../upstream/credentials.ts";
+import { publishedKey, serverKey, vaultKey } from "../../upstream/server-key.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 
 export interface Known {
@@ -31,8 +32,15 @@ export interface Known {
   readonly freshMs: number;
   /** The caller has no account there, and the catalog is the gateway's own. */
   readonly isUnconnected?: true;
-  /** The vault with the caller's account could not be asked. */
-  readonly isWithoutVault?: true;
+  /** Who has not answered, and is to announce what it has: the feed, or the vault with the caller's account. */
+  readonly announcer?: Announcer;
+}
+
+/** Can tell whoever listens that lists may be others than they were given. */
+export interface Announcer {
+  /** Of the server, or of the vault (`serverKey`, `vaultKey`). */
+  readonly key: string;
+  readonly announce: () => Promise<void>;
 }
 
 type Context = Pick<RequestScope, "feeds" | "limits">;
@@ -59,6 +67,8 @@ const copies = new BoundedCache<Copy>({ maxWeight: MAX_WEIGHT });
 
 /** Milliseconds that a feed may take beyond the wait in the question. */
 const GRACE_MS = 1000;
+/** A feed that was restarted is back at once, and one that is overloaded has more room in a moment. */
+const FEED_RETRIES = { attempts: 2, backoff: { firstMs: 50 } } satisfies RetryOptions;
 /** A vault that was restarted is back at once. Another one is asked again for a second. */
 const VAULT_RETRIES = { attempts: 8, backoff: { firstMs: 10 } } satisfies RetryOptions;
 /** Clocks differ: a wait of at least this part of the time counts as all of it. */
@@ -137,11 +147,12 @@ export async function recentCatalog(
 /** Where all callers share, a catalog is the same for all of them; else it is of one account. */
 function keyOf(server: Server): string | Promise<string | Known> {
   const { slug, target } = server;
-  return target.credentials === undefined ? ownKey(slug, target) : keyOfAccount(server);
+  const { credentials } = target;
+  return credentials === undefined ? ownKey(slug, target) : keyOfAccount(server, credentials);
 }
 
 /** @returns what is known of the server if the caller has no account there, or the vault cannot be asked. */
-async function keyOfAccount(server: Server): Promise<string | Known> {
+async function keyOfAccount(server: Server, credentials: Credentials): Promise<string | Known> {
   const { target } = server;
   try {
     const key = await retry(() => serverKey(target), VAULT_RETRIES);
@@ -151,7 +162,9 @@ async function keyOfAccount(server: Server): Promise<string | Known> {
   } catch (error) {
     logUnexpected(error);
     const trouble = untold(server, Date.now());
-    return { server, catalog: undefined, trouble, freshMs: 0, isWithoutVault: true };
+    const announce = (): Promise<void> => credentials.announce();
+    const announcer = { key: vaultKey(credentials.owner), announce };
+    return { server, catalog: undefined, trouble, freshMs: 0, announcer };
   }
 }
 
@@ -200,7 +213,9 @@ async function ask(
   const before = copyOf(key);
   const question = { ...asked, known: before?.catalog?.version };
   const startedAt = Date.now();
-  const answering = twice(() => feeds.of(feedKey).catalog(question)).catch((error: unknown) => {
+  // Objects restart; a question can be repeated without harm.
+  const asking = retry(() => feeds.of(feedKey).catalog(question), FEED_RETRIES);
+  const answering = asking.catch((error: unknown) => {
     logUnexpected(error);
     return undefined;
   });
@@ -216,16 +231,9 @@ async function ask(
   // An empty answer says nothing if the request did not wait.
   const isNothing = waitMs === 0 && after.catalog === undefined && before?.catalog === undefined;
   if (!isOvertaken && !isNothing) copies.set(key, after, weightOf(after.catalog));
-  return knownFrom(server, after);
-}
-
-/** Objects restart; a question can be repeated without harm. @throws what the second one ends in. */
-async function twice<T>(question: () => Promise<T>): Promise<T> {
-  try {
-    return await question();
-  } catch {
-    return await question();
-  }
+  const known = knownFrom(server, after);
+  if (answer !== undefined) return known;
+  return { ...known, announcer: { key: feedKey, announce: () => feeds.of(feedKey).announce() } };
 }
 
 function untold({ slug }: Server, since: number): Trouble {

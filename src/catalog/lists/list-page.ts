@@ -9,15 +9,13 @@ import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { type Era, isLegacyRevision } from "../../protocol/revisions.ts";
 import { toLegacyTool, toModernTool } from "../../protocol/revisions/tool.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import type { Credentials } from "../../upstream/credentials.ts";
-import { retry, type RetryOptions } from "../../lib/retry.ts";
-import { logUnexpected } from "../../observability/unexpected.ts";
 import { currentCatalog, type Known, recentCatalog } from "../cache/catalogs.ts";
 import { itemIndex, policyOf, publicIndex } from "../cache/lookups.ts";
 import { type Catalog, type Item, type ListKind, LISTS, parseItem } from "../catalog.ts";
 import { namingOf } from "../names/naming.ts";
 import type { RequestScope } from "../request-scope.ts";
 import { type Conflict, conflictsWith, isTaken } from "../routing/conflicts.ts";
+import { announceLater } from "./announce-later.ts";
 import {
   badCursor,
   type MergedListPosition,
@@ -90,9 +88,7 @@ async function fill(
       continue;
     }
     consulted.push(known);
-    const { credentials } = known.server.target;
-    if (known.isWithoutVault === true && credentials !== undefined)
-      requestScope.waitUntil(announceLater(credentials));
+    if (known.announcer !== undefined) requestScope.waitUntil(announceLater(known.announcer));
     page.add(known, n === first ? place : undefined);
     isLast = !page.isCut && (n === servers.length - 1 || !page.isFull);
     if (!isLast) break;
@@ -103,14 +99,6 @@ async function fill(
     isWhole: place === undefined && next === undefined,
     nextCursor: next && (await sealMergedCursor(requestScope, next)),
   });
-}
-
-/** For about 25 seconds: what outlives an answer may take half a minute on Workers. */
-const ANNOUNCE_RETRIES = { attempts: 10, backoff: { firstMs: 50 } } satisfies RetryOptions;
-
-/** A client that listens was promised to be told once the list is another one, and is whole again when its vault is back. */
-async function announceLater(credentials: Credentials): Promise<void> {
-  await retry(() => credentials.announce(), ANNOUNCE_RETRIES).catch(logUnexpected);
 }
 
 interface PageEnd {

@@ -6,11 +6,13 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, test, vi } from "vitest";
 
+import { FeedObject } from "../../../durable-objects/feed-object.ts";
 import type { News } from "../../../src/catalog/feeds.ts";
 import { type StreamRequest, streamRequest } from "../../../src/http/client-stream.ts";
 import type { SavedInbox } from "../../../src/notifications/legacy/notification-inbox.ts";
 import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
+import { responseIn } from "../event-reader.ts";
 import {
   changed,
   clientsOwn,
@@ -213,4 +215,24 @@ test("after a restart of everything, a client that listens is subscribed again a
   // The watch was lost: possible changes are announced first.
   expect(await message).toHaveProperty("method");
   await stream.cancel();
+});
+
+test("a client that got a list for which a feed did not answer is told once the feed does", async ({
+  expect,
+}) => {
+  const session = await Session.open(MERGED.mcp);
+  const stream = await session.listen();
+  await promised(session, first, second);
+  const asked = vi.spyOn(FeedObject.prototype, "catalog").mockImplementation(() => {
+    throw new Error("It is overloaded");
+  });
+  const answer = await responseIn(await session.request("tools/list"));
+  expect(JSON.stringify(answer)).toContain("The gateway cannot tell at the moment");
+  asked.mockRestore();
+  const told = [];
+  while (told.length < LISTS.length) told.push(await stream.message());
+  const all = LISTS.map((list) => expect.objectContaining(changed(list)));
+  expect(told).toEqual(expect.arrayContaining(all));
+  await stream.cancel();
+  await (await session.delete()).text();
 });

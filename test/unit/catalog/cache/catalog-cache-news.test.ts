@@ -3,7 +3,16 @@
 import { describe, test } from "vitest";
 
 import type { Catalog, ListKind } from "../../../../src/catalog/catalog.ts";
-import { ask, catalogOf, LEGACY, MODERN, serves, short, withScene } from "./catalog-fixture.ts";
+import {
+  ALL_LISTS,
+  ask,
+  catalogOf,
+  LEGACY,
+  MODERN,
+  serves,
+  short,
+  withScene,
+} from "./catalog-fixture.ts";
 
 const BEFORE = { tools: ["a"], prompts: ["a"], resources: ["a"], templates: ["a"] };
 const about: Catalog["about"] = {
@@ -415,5 +424,23 @@ describe("a change that the cache finds", () => {
       cache.wake();
       expect(scene.announced).toEqual([["tools"], ["prompts", "tools"]]);
     });
+  });
+});
+
+test("all lists are announced to whoever was given one that the cache knows nothing of, once in a few seconds", async ({
+  expect,
+}) => {
+  await withScene(async (scene) => {
+    const cache = scene.cache();
+    scene.isWanted = true;
+    serves(scene, catalogOf(BEFORE), 60_000);
+    await ask(cache);
+    for (let n = 0; n < 3; n++) cache.announce();
+    expect(scene.announced).toEqual([ALL_LISTS]);
+    expect(cache.dueAt).toBe(scene.now + 5000);
+    scene.now += 5000;
+    cache.wake();
+    expect(scene.announced).toEqual([ALL_LISTS, ALL_LISTS]);
+    expect(scene.attempts).toHaveLength(1);
   });
 });

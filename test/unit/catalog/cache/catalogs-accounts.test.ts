@@ -103,7 +103,8 @@ describe("the catalog of a server with accounts", () => {
     const known = await without;
     vi.useRealTimers();
     expect(known).toMatchObject({
-      ...{ catalog: undefined, trouble: { reason: "gateway" }, isWithoutVault: true },
+      ...{ catalog: undefined, trouble: { reason: "gateway" } },
+      announcer: { key: "accounts/person p1" },
     });
     expect(known).not.toHaveProperty("isUnconnected");
     expect(log).toHaveBeenCalledOnce();

@@ -262,11 +262,26 @@ describe("currentCatalog()", () => {
     expect(feed.asked.map(({ isDoubted }) => isDoubted)).toEqual([undefined, true]);
   });
 
-  test("repeats the question to a feed that fails", async ({ expect }) => {
+  test("repeats the question to a feed that fails, after a moment", async ({ expect }) => {
+    vi.useFakeTimers();
     const { current, feed } = newWorld();
     feed.failures = 1;
-    expect(namesOf(await current())).toEqual(["a"]);
+    const asked = current();
+    await vi.advanceTimersByTimeAsync(40);
+    expect(feed.asked).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(40);
+    expect(namesOf(await asked)).toEqual(["a"]);
     expect(feed.asked).toHaveLength(2);
+  });
+
+  test("names the feed that has not answered: it is to announce its lists", async ({ expect }) => {
+    const { current, feed } = newWorld();
+    expect(await current()).not.toHaveProperty("announcer");
+    feed.failures = 2;
+    const { announcer } = await current();
+    expect(announcer?.key).toBe("docs");
+    await announcer?.announce();
+    expect(feed.announcing.done).toBe(1);
   });
 
   test.for([{ isKnown: true }, { isKnown: false }])(

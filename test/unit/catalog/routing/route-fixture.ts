@@ -94,6 +94,7 @@ export function routeScene(
         report: () => Promise.reject(new Error("not asked for")),
         health: () => Promise.reject(new Error("not asked for")),
         outdated: () => Promise.reject(new Error("not asked for")),
+        announce: () => Promise.reject(new Error("not asked for")),
         look: () => Promise.reject(new Error("not asked for")),
         describe: () => Promise.reject(new Error("not asked for")),
         resources: () => Promise.reject(new Error("not asked for")),

@@ -24,6 +24,7 @@ function feedsOf(answer: (slug: string, reason: LookReason) => Promise<ServerHea
     of: (slug): Feed => ({
       ...{ catalog: unasked, watch: unasked, report: unasked, health: unasked, describe: unasked },
       outdated: unasked,
+      announce: unasked,
       look: (reason) => answer(slug, reason),
       resources: () => Promise.resolve(undefined),
     }),

@@ -72,6 +72,7 @@ export function guardScene(
                 watch: () => Promise.reject(new Error("not asked for")),
                 health: () => Promise.reject(new Error("not asked for")),
                 outdated: () => Promise.reject(new Error("not asked for")),
+                announce: () => Promise.reject(new Error("not asked for")),
                 look: () => Promise.reject(new Error("not asked for")),
                 describe: () => Promise.reject(new Error("not asked for")),
 

@@ -53,6 +53,8 @@ export class FakeFeed implements Feed {
   readonly asked: CatalogQuestion[] = [];
   /** The lists that it was told are outdated. */
   readonly outdatedLists: Topic[] = [];
+  /** How often it was asked to announce its lists, and how often it has. */
+  readonly announcing = { asked: 0, done: 0 };
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
     this.asked.push(question);
@@ -97,6 +99,16 @@ export class FakeFeed implements Feed {
     }
     await this.gate?.opened;
     this.outdatedLists.push(...lists);
+  }
+
+  async announce(): Promise<void> {
+    this.announcing.asked += 1;
+    if (this.failures > 0) {
+      this.failures -= 1;
+      throw new Error("the object was restarted");
+    }
+    await this.gate?.opened;
+    this.announcing.done += 1;
   }
 
   health(): Promise<never> {
