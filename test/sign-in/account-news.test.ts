@@ -1,6 +1,6 @@
 /** Whoever connects, replaces or disconnects an account hears that their lists are others, and nobody else does. */
 
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, inject, test, vi } from "vitest";
 
@@ -226,4 +226,22 @@ test("whoever got a list that nobody could ask the vault for hears that it is an
   expect(await alice.tools()).toEqual(["connect_account"]);
   await bob.hearsNothing();
   await Promise.all([alice.end(), bob.end()]);
+});
+
+test("whose vault is away until nobody asks it to announce anything hears it from the session", async ({
+  expect,
+}) => {
+  const alice = await Hearing.begin();
+  const [asked, announced] = (["account", "announce"] as const).map((method) =>
+    vi.spyOn(VaultObject.prototype, method).mockImplementation(() => {
+      throw new Error("It is being restarted");
+    }),
+  );
+  expect(await alice.tools()).toEqual([]);
+  asked?.mockRestore();
+  await runDurableObjectAlarm(await objectOf(alice.session));
+  await toolsChanged(alice.stream);
+  expect(await alice.tools()).toEqual(["connect_account"]);
+  announced?.mockRestore();
+  await alice.end();
 });

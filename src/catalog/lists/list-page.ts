@@ -9,7 +9,7 @@ import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { type Era, isLegacyRevision } from "../../protocol/revisions.ts";
 import { toLegacyTool, toModernTool } from "../../protocol/revisions/tool.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import { currentCatalog, type Known, recentCatalog } from "../cache/catalogs.ts";
+import { type Announcer, currentCatalog, type Known, recentCatalog } from "../cache/catalogs.ts";
 import { itemIndex, policyOf, publicIndex } from "../cache/lookups.ts";
 import { type Catalog, type Item, type ListKind, LISTS, parseItem } from "../catalog.ts";
 import { namingOf } from "../names/naming.ts";
@@ -31,12 +31,14 @@ export interface PageQuestion {
   readonly cursor?: unknown;
   /** The part of the name to search for (`params._meta["edgeway/search"]`). */
   readonly search?: unknown;
+  /** Called with whom the page could not ask, before the answer. */
+  readonly onUnasked?: (announcer: Announcer) => void;
 }
 
 /** @returns the result as 2026-07-28 has it, with `ttlMs` and `cacheScope`; or an error. */
 export async function listPage(
   requestScope: RequestScope,
-  { client, list, cursor, search }: PageQuestion,
+  { client, list, cursor, search, onUnasked }: PageQuestion,
 ): Promise<Reply> {
   const { endpoint, limits } = requestScope;
   const place =
@@ -46,7 +48,11 @@ export async function listPage(
   const searched = place === undefined ? searchFrom(search) : place.search;
   const since = place?.since ?? Date.now();
   const page = new MergedPage({ endpoint, limits, client, list, search: searched, since });
-  return { result: await fill(requestScope, client, page, place) };
+  const unasked = (announcer: Announcer): void => {
+    requestScope.waitUntil(announceLater(announcer));
+    onUnasked?.(announcer);
+  };
+  return { result: await fill(requestScope, page, { client, place, unasked }) };
 }
 
 /** The legacy revisions know nothing of caching. The notes on servers in `_meta` stay. */
@@ -59,12 +65,17 @@ function searchFrom(search: unknown): string | undefined {
   return typeof search === "string" && search !== "" ? search.toLowerCase() : undefined;
 }
 
-/** @param place the end of the page before. */
+interface Filling {
+  readonly client: ClientKind;
+  /** The end of the page before. */
+  readonly place: MergedListPosition | undefined;
+  readonly unasked: (announcer: Announcer) => void;
+}
+
 async function fill(
   requestScope: RequestScope,
-  client: ClientKind,
   page: MergedPage,
-  place: MergedListPosition | undefined,
+  { client, place, unasked }: Filling,
 ): Promise<JsonObject> {
   const { servers } = requestScope.endpoint;
   const first = place === undefined ? 0 : servers.findIndex(({ slug }) => slug === place.slug);
@@ -88,7 +99,7 @@ async function fill(
       continue;
     }
     consulted.push(known);
-    if (known.announcer !== undefined) requestScope.waitUntil(announceLater(known.announcer));
+    if (known.announcer !== undefined) unasked(known.announcer);
     page.add(known, n === first ? place : undefined);
     isLast = !page.isCut && (n === servers.length - 1 || !page.isFull);
     if (!isLast) break;

@@ -15,6 +15,7 @@ import { serverResumeToken } from "../../relay/server-resume-token.ts";
 import { connectUrl } from "../../accounts/addresses.ts";
 import { labelOf } from "../../accounts/settings.ts";
 import type { AccountNeed } from "../../upstream/credentials.ts";
+import { vaultOfKey } from "../../upstream/server-key.ts";
 import { accountNeedOf } from "../../upstream/upstream-error.ts";
 import {
   connectElicitation,
@@ -26,6 +27,7 @@ import {
 import { answerConnectTool } from "../accounts/connect-tool.ts";
 import { guarded } from "../guard/guarded.ts";
 import { logged, loggedForAll } from "../guard/logged.ts";
+import type { Announcer } from "../../catalog/cache/catalogs.ts";
 import { asLegacyList, listPage } from "../../catalog/lists/list-page.ts";
 import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import type { ListKind } from "../../catalog/catalog.ts";
@@ -153,7 +155,7 @@ async function answerList(
   call: Call,
   caller: Caller,
 ): Promise<Reply> {
-  const { requestScope, client } = context;
+  const { requestScope, client, subscriptions } = context;
   const { endpoint } = requestScope;
   if (!isIntroducedHere(endpoint)) {
     return listServer(requestScope, list, call, (own) =>
@@ -162,8 +164,12 @@ async function answerList(
   }
   const { params } = call;
   const search = metaOf(params)[SEARCH];
+  // A renewal asks the vaults, but not the feeds: these announce it by themselves.
+  const onUnasked = ({ key }: Announcer): void => {
+    if (vaultOfKey(key) !== undefined) subscriptions.gaveLess();
+  };
   const reply = await loggedForAll(requestScope, caller.peer.span, call, () =>
-    listPage(requestScope, { client, list, cursor: params?.cursor, search }),
+    listPage(requestScope, { client, list, cursor: params?.cursor, search, onUnasked }),
   );
   caller.signal.throwIfAborted();
   return "error" in reply ? reply : { result: asLegacyList(reply.result) };

@@ -65,7 +65,10 @@ export class EndpointSubscriptions {
   #renewsAt: number | undefined;
   /** The number of this life, once it is saved. */
   #savedLife: number | undefined;
-  /** The client listened when no list was promised to it: what is promised next may have changed since. */
+  /**
+   * The client listened when no list was promised to it, or was given lists without asking a vault: what is promised next
+   * may have changed since.
+   */
   #isLate: boolean;
   /**
    * The client was told of other servers, and may have read the lists of new ones before anybody watched these. It may
@@ -98,7 +101,7 @@ export class EndpointSubscriptions {
       save: () => this.#save(),
     });
     this.#mustRenew = isKnown;
-    this.#isLate = this.#wanted.hasNoPromise;
+    this.#isLate = this.#wanted.hasNoPromise || savedWanted?.isLate === true;
     this.#hasToldOfServers = this.#wanted.lists().length > 0;
   }
 
@@ -246,6 +249,14 @@ export class EndpointSubscriptions {
     if (this.#mustRenew && !this.#inbox.isOffline) this.#renew(false);
   }
 
+  /** The client was given lists for which a vault was not asked. It is told of them when a renewal has asked that. */
+  gaveLess(): void {
+    if (!this.#wanted.listens) return;
+    this.#isLate = true;
+    this.#noteUnreached();
+    this.#save();
+  }
+
   /** Takes news from the fan-out, which need not have more of the session's interests than this. */
   deliver(news: News): DeliveryAnswer {
     const { endpoint, publisher } = this.#options.requestScope;
@@ -349,10 +360,11 @@ export class EndpointSubscriptions {
           ...this.#wanted.changeAccounts(accounts),
           ...this.#wanted.returned(honoured ?? {}),
         ];
-        const late = this.#isLate ? this.#wanted.lists() : [];
+        const late = this.#isLate && honoured !== undefined ? this.#wanted.lists() : [];
         if (late.length > 0) this.#isLate = false;
         const isMoved = moved.length > 0;
-        const isUnsaved = isOther || isNoted || isMoved || honoured === undefined;
+        const isUnsaved =
+          isOther || isNoted || isMoved || late.length > 0 || honoured === undefined;
         if (this.#wanted.covered(honoured, uris) || isUnsaved) this.#save();
         const unsure = new Set([...late, ...moved, ...listed]);
         if (hasMissed) this.#inbox.announceAll(all);
@@ -377,6 +389,7 @@ export class EndpointSubscriptions {
   #save(): void {
     const { life } = this.#interests;
     this.#savedLife = life;
-    this.#options.saveWanted({ ...this.#wanted.save(), life });
+    const late = this.#isLate && { isLate: true as const };
+    this.#options.saveWanted({ ...this.#wanted.save(), ...late, life });
   }
 }

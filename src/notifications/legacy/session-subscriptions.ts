@@ -40,6 +40,8 @@ export interface SavedWanted {
   readonly away?: readonly string[];
   /** The version of the servers that a client which listens was last told of; earlier versions stored none. */
   readonly version?: number;
+  /** What is promised next may have changed since the client was told, or given, of it; earlier versions had it not. */
+  readonly isLate?: true;
   /** The last life of the session that has asked the fan-out for anything; earlier versions numbered none. */
   readonly life?: number;
 }

@@ -260,6 +260,38 @@ describe("at a server with accounts", () => {
     expect(asked).toBe(3);
   });
 
+  test.for([{ when: "in the same life" }, { when: "in another life" }])(
+    "a client that was given lists without asking its vault is told once that answers, $when",
+    async ({ when }, { expect }) => {
+      const scene = new Scene(PERSONAL);
+      await scene.listen();
+      credentials.account = () => Promise.reject(new Error("It is away"));
+      scene.subscriptions.gaveLess();
+      expect(scene.subscriptions.renewsAt).toBeDefined();
+      scene.subscriptions.seen();
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(scene.delivered).toEqual([]);
+      expect(scene.subscriptions.renewsAt).toBeDefined();
+      credentials.account = () => Promise.resolve("a1");
+      for (const expected of [ALL_LISTS, []]) {
+        scene.delivered.length = 0;
+        if (when === "in another life") scene.revive();
+        scene.subscriptions.seen();
+        await scene.settle();
+        expect(scene.delivered).toEqual(expected);
+      }
+      expect(scene.subscriptions.renewsAt).toBeUndefined();
+    },
+  );
+
+  test("nothing is stored for a client that was given such lists, and does not listen", ({
+    expect,
+  }) => {
+    const scene = new Scene(PERSONAL);
+    scene.subscriptions.gaveLess();
+    expect([scene.wanted, scene.subscriptions.renewsAt]).toEqual([undefined, undefined]);
+  });
+
   describe("a resource that is asked for while the account is replaced", () => {
     /** The fan-out, which holds each topic under the account through which it was asked for. */
     class HoldingByAccount extends Scene {
