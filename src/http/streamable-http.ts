@@ -64,7 +64,7 @@ export async function postLegacy(
     if (kind === "notification" && message.method === "notifications/initialized")
       return accepted();
   }
-  return answerCall(context, found, messages, body);
+  return answerCall(context, found, { messages, isBatch }, body);
 }
 
 function isInitialize(parsed: Parsed): parsed is Extract<Parsed, { kind: "request" }> {
@@ -84,7 +84,7 @@ async function answerInitialize(
 async function answerCall(
   context: FrontDoorContext,
   found: FoundSession,
-  messages: readonly Parsed[],
+  { messages, isBatch }: { readonly messages: readonly Parsed[]; readonly isBatch: boolean },
   text: string,
 ): Promise<Response> {
   const [request, ...others] = requestsOf(messages);
@@ -97,7 +97,7 @@ async function answerCall(
       takesCalls: activity !== undefined,
     });
   } catch {
-    return answerUnknown(messages);
+    return answerUnknown(messages, isBatch);
   }
   outcome.calls?.forEach((call) => activity?.record(call, waitUntil));
   if (outcome.kind !== "stream") return answered(answer(outcome), arrival.trace);
@@ -125,9 +125,10 @@ async function answerCall(
 }
 
 /** The session's object restarted before it had an answer, or an event to resume from. */
-function answerUnknown(messages: readonly Parsed[]): Response {
-  const [request] = requestsOf(messages);
-  if (request !== undefined) return json(unknownOutcome(request));
+function answerUnknown(messages: readonly Parsed[], isBatch: boolean): Response {
+  const answers = requestsOf(messages).map(unknownOutcome);
+  const [first] = answers;
+  if (first !== undefined) return jsonText(JSON.stringify(isBatch ? answers : first), 200);
   return rpcError(500, { code: ErrorCode.InternalError, message: UNKNOWN_OUTCOME });
 }
 

@@ -289,6 +289,7 @@ test("a machine that connects anew as its last connection is being forgotten sta
   const { token } = await person.key({ path: "/mcp" });
   const first = await connect(token);
   let [isReached, isReleased] = [false, false];
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its object
   const { releasePublisher } = AuthShardObject.prototype;
   const released = vi
     .spyOn(AuthShardObject.prototype, "releasePublisher")
@@ -297,7 +298,7 @@ test("a machine that connects anew as its last connection is being forgotten sta
       await expect.poll(() => isReached).toBe(true);
       releasePublisher.call(this, of);
       isReleased = true;
-    } as typeof releasePublisher);
+    });
   first.break();
   await expect.poll(() => released.mock.calls.length).toBe(1);
   const dialled = vi.spyOn(ConnectorObject.prototype, "fetch");

@@ -174,7 +174,8 @@ export class Exchanges {
       case "request":
         if (session === undefined) return;
         if (parsed.message.method === "ping") {
-          await this.#answer(session, respond(parsed.message.id, { result: {} }));
+          // Nothing that comes after it waits for a server that cannot take the answer yet.
+          void this.#answer(session, respond(parsed.message.id, { result: {} }));
           return;
         }
         void this.#ask(parsed.message, recipient, session, origin);

@@ -1,7 +1,8 @@
 /** Legacy sessions: how they open, what they answer with, whom they know, how they end. */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
+import { SessionObject } from "../../../durable-objects/session-object.ts";
 import type { Json, Reaction } from "../../support/scripted-upstream-script.ts";
 import { initializeMessage, LATEST_LEGACY, MODERN, post, send, Session } from "../client.ts";
 import { messagesOf, responseIn } from "../event-reader.ts";
@@ -192,6 +193,23 @@ describe("a batch", () => {
       ]),
     );
     expect(await upstream.sent(NOTICE.method)).toHaveLength(1);
+  });
+
+  test("has an answer to each request where the session's object is lost first", async ({
+    expect,
+  }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp, { revision: "2025-03-26" });
+    const received = vi.spyOn(SessionObject.prototype, "receive").mockImplementation(() => {
+      throw new Error("It is being restarted");
+    });
+    const response = await session.post([call(1, "a"), NOTICE, call("1", "b")]);
+    received.mockRestore();
+    const unknown = { error: { code: -32603 } };
+    expect(await response.json()).toMatchObject([
+      { id: 1, ...unknown },
+      { id: "1", ...unknown },
+    ]);
   });
 
   test("with one id twice is refused as a whole", async ({ expect }) => {
