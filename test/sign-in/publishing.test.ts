@@ -293,6 +293,7 @@ test("a machine that connects anew as its last connection is being forgotten sta
   const { releasePublisher } = AuthShardObject.prototype;
   const released = vi
     .spyOn(AuthShardObject.prototype, "releasePublisher")
+    // oxlint-disable-next-line typescript/no-misused-promises -- a call of an object may take its time
     .mockImplementation(async function late(this: AuthShardObject, of) {
       // The test's promises are of another context than the object's.
       await expect.poll(() => isReached).toBe(true);
