@@ -46,6 +46,7 @@ import { NewsConnection } from "./news-connection.ts";
 
 /** Vaults restart. */
 const RETRIES = { attempts: 3, backoff: { firstMs: 50 } };
+const LATER = { attempts: Infinity, backoff: { firstMs: 500, maxMs: 30_000 } };
 
 /** Shared by all requests that this isolate serves. */
 const slots = new ListenSlots();
@@ -132,11 +133,15 @@ async function sendChanges(
       replaced = new AbortController();
       listenBeside();
     };
-    /** Once the vaults tell of another account. */
-    const follow = async (): Promise<void> => {
-      const asking = retry(() => hasOtherAccounts(endpoint, accounts), { ...RETRIES, signal });
-      if (await asking.catch(() => false)) await listenAtOthers();
+    const followOthers = async (): Promise<void> => {
+      if (await hasOtherAccounts(endpoint, accounts)) await listenAtOthers();
     };
+    /** Once the vaults tell of another account. What none of them can say now is asked again beside the stream. */
+    const follow = (): Promise<void> =>
+      retry(followOthers, { ...RETRIES, signal }).catch(() => {
+        const later = retry(followOthers, { ...LATER, signal: over.signal });
+        later.catch(() => undefined); // the listener has gone
+      });
     listenBeside();
     // An isolate that did not know these servers yet may have answered for the lists meanwhile.
     const settledAt = Math.max(endpoint.settledAt ?? 0, publisher?.settledAt ?? 0);

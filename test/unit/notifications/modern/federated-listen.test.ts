@@ -117,35 +117,43 @@ describe("a listener", () => {
     },
   );
 
-  test("follows an account that was connected before its vault was asked for news", async ({
-    expect,
-  }) => {
-    const credentials = fakeCredentials();
-    credentials.account = () => Promise.resolve(undefined);
-    const server = fakeServer("a", { auth: { kind: "oauth" } as Server["auth"] });
-    const own = { ...server, target: { ...server.target, credentials } };
-    const endpoint: Endpoint = { servers: [own], isMerged: false, keepsNames: true };
-    const fanOut = new FakeFanOut();
-    fanOut.onOpen = () => {
-      credentials.account = () => Promise.resolve("a1");
-      fanOut.onOpen = undefined;
-    };
-    const listener = new Listener(
-      { toolsListChanged: true },
-      fanOut,
-      1,
-      endpoint,
-      "with an account",
-    );
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(fanOut.asked.map((asked) => Object.keys(asked))).toEqual([
-      ["accounts/person p1"],
-      ["a a1 person p1", "accounts/person p1"],
-    ]);
-    // What was missed in between may be anything.
-    expect(listener.methods).toEqual([acknowledged, tools]);
-    listener.hangUp();
-  });
+  test.for([
+    { name: "which can be asked at once", awayMs: 0 },
+    { name: "which cannot be asked for a minute", awayMs: 60_000 },
+  ])(
+    "follows an account that was connected before its vault was asked for news, $name",
+    async ({ awayMs }, { expect }) => {
+      const credentials = fakeCredentials();
+      credentials.account = () => Promise.resolve(undefined);
+      const server = fakeServer("a", { auth: { kind: "oauth" } as Server["auth"] });
+      const own = { ...server, target: { ...server.target, credentials } };
+      const endpoint: Endpoint = { servers: [own], isMerged: false, keepsNames: true };
+      const fanOut = new FakeFanOut();
+      fanOut.onOpen = () => {
+        const backAt = Date.now() + awayMs;
+        credentials.account = () =>
+          Date.now() < backAt
+            ? Promise.reject(new Error("It is being restarted"))
+            : Promise.resolve("a1");
+        fanOut.onOpen = undefined;
+      };
+      const listener = new Listener(
+        { toolsListChanged: true },
+        fanOut,
+        1,
+        endpoint,
+        `with an account, ${awayMs}`,
+      );
+      await vi.advanceTimersByTimeAsync(1000 + 2 * awayMs);
+      expect(fanOut.asked.map((asked) => Object.keys(asked))).toEqual([
+        ["accounts/person p1"],
+        ["a a1 person p1", "accounts/person p1"],
+      ]);
+      // What was missed in between may be anything.
+      expect(listener.methods).toEqual([acknowledged, tools]);
+      listener.hangUp();
+    },
+  );
 
   test("gets nothing before the acknowledgement", async ({ expect }) => {
     const fanOut = new FakeFanOut();
