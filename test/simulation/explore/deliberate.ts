@@ -91,8 +91,8 @@ export const DELIBERATE: readonly Fault[] = [
     edits: [
       {
         file: "src/relay/modern-to-legacy/parking.ts",
-        find: "resume(after ?? last.resumeToken)",
-        replace: "resume(last.resumeToken)",
+        find: "resumeToken: after ?? last.resumeToken",
+        replace: "resumeToken: last.resumeToken",
       },
     ],
   },
