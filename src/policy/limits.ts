@@ -49,7 +49,10 @@ export const LIMITS = {
    * write, and so no cancellation, comes before it.
    */
   streamAfterSeconds: { default: 1, min: 0, max: 60 },
-  /** A reader that takes nothing for this long loses its connection; it can resume. */
+  /**
+   * A reader that takes nothing for this long loses its connection; it can resume. A request of a 2026-07-28 client is
+   * cancelled.
+   */
   stallSeconds: { default: 60, min: 1, max: 3600 },
   /** A session whose streams were quiet for this long may sleep beside them. */
   quietSeconds: { default: 5, min: 1, max: 3600 },

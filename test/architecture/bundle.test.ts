@@ -16,10 +16,11 @@ import { ROOT } from "../support/process.ts";
  * a client of authorization servers, the vaults and their pages. The catalog and its forms that run tools take 12, and
  * reading the maps of MCP clients 4. What was called, with its pages, takes 14; servers that are added without a deploy,
  * with theirs, 15; published servers 11; what needs the operator 7; traces 3; that news of accounts arrives whatever dies, 2; that
- * nothing is lost while operators change servers and people pause theirs, 5; what pages say of what was not done, 1. A new part has to earn its place: dividing
+ * nothing is lost while operators change servers and people pause theirs, 5; what pages say of what was not done, 1; that
+ * answers, tasks and watches outlive their objects in orders that reading has found, 4. A new part has to earn its place: dividing
  * the bundle is what is left.
  */
-const MAX_GZIP_BYTES = 374 * 1024;
+const MAX_GZIP_BYTES = 380 * 1024;
 const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
 
 describe("the deployed bundle", () => {
@@ -39,7 +40,7 @@ describe("the deployed bundle", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays under 374 KiB gzip", ({ expect }) => {
+  test("stays under 380 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
   });
