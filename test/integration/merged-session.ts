@@ -9,6 +9,7 @@ import { until } from "./bounded.ts";
 import type { Session } from "./client.ts";
 import { type Message, responseIn } from "./event-reader.ts";
 import { objectOf } from "./session-object.ts";
+import { takeSeveral } from "./several-servers.ts";
 import { jsonOf, sessionOf, type Upstream } from "./upstream.ts";
 
 export const MERGED = { mcp: "/mcp", sse: "/sse" } as const;
@@ -32,6 +33,15 @@ export function resourceful(name: string, more: Partial<Script> = {}): Script {
       ...more.reactions,
     },
   };
+}
+
+/** Configures two such servers, and no other: `first` and `second`. */
+export async function takeTwo(): Promise<readonly [Upstream, Upstream]> {
+  const taken = await takeSeveral([
+    { script: resourceful("first") },
+    { script: resourceful("second") },
+  ]);
+  return taken as [Upstream, Upstream];
 }
 
 /** What a server was sent in the sessions of clients: the gateway has others, of its own. */

@@ -8,19 +8,14 @@ import { Session } from "../client.ts";
 import { responseIn } from "../event-reader.ts";
 import { atRest } from "../feed-object.ts";
 import { costsOf } from "../costs-of.ts";
-import { clientsOwn, MERGED, promised, resourceful } from "../merged-session.ts";
-import { takeSeveral } from "../several-servers.ts";
+import { clientsOwn, MERGED, promised, takeTwo } from "../merged-session.ts";
 import type { Upstream } from "../upstream.ts";
 
 let first: Upstream;
 let second: Upstream;
 
 beforeAll(async () => {
-  const taken = await takeSeveral([
-    { script: resourceful("first") },
-    { script: resourceful("second") },
-  ]);
-  [first, second] = taken as [Upstream, Upstream];
+  [first, second] = await takeTwo();
 });
 
 describe("a session with several servers", () => {

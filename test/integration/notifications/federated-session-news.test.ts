@@ -19,12 +19,11 @@ import {
   LISTS,
   MERGED,
   promised,
-  resourceful,
+  takeTwo,
   subscribe,
   updated,
 } from "../merged-session.ts";
 import { claimsOf, evict, objectOf, sseSessionId, WAYS_TO_LOSE } from "../session-object.ts";
-import { takeSeveral } from "../several-servers.ts";
 import { SseSession } from "../sse-client.ts";
 import { methodOf, type Upstream } from "../upstream.ts";
 
@@ -34,11 +33,7 @@ let first: Upstream;
 let second: Upstream;
 
 beforeAll(async () => {
-  const taken = await takeSeveral([
-    { script: resourceful("first") },
-    { script: resourceful("second") },
-  ]);
-  [first, second] = taken as [Upstream, Upstream];
+  [first, second] = await takeTwo();
 });
 
 // When all objects are lost, so is the watch, and everything may have changed.

@@ -6,9 +6,8 @@ import { beforeAll, describe, test, vi } from "vitest";
 import { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { until } from "../bounded.ts";
 import { Session } from "../client.ts";
-import { changed, LISTS, MERGED, promised, resourceful } from "../merged-session.ts";
+import { changed, LISTS, MERGED, promised, takeTwo } from "../merged-session.ts";
 import { evict, objectOf, storedIn } from "../session-object.ts";
-import { takeSeveral } from "../several-servers.ts";
 import type { Upstream } from "../upstream.ts";
 
 const DUE_MS = 30_000;
@@ -16,10 +15,7 @@ const DUE_MS = 30_000;
 let first: Upstream;
 
 beforeAll(async () => {
-  [first] = (await takeSeveral([
-    { script: resourceful("first") },
-    { script: resourceful("second") },
-  ])) as [Upstream];
+  [first] = await takeTwo();
 });
 
 async function isDueSoon(session: Session): Promise<true | undefined> {

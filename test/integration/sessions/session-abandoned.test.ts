@@ -5,20 +5,16 @@ import { beforeAll, describe, test, vi } from "vitest";
 
 import { defaultLimits } from "../../../src/policy/limits.ts";
 import { Session } from "../client.ts";
-import { changed, MERGED, promised, resourceful } from "../merged-session.ts";
+import { changed, MERGED, promised, takeTwo } from "../merged-session.ts";
 import { until } from "../bounded.ts";
 import { wantedAfterAll } from "../news.ts";
 import { evict, objectOf } from "../session-object.ts";
-import { takeSeveral } from "../several-servers.ts";
 import type { Upstream } from "../upstream.ts";
 
 let first: Upstream;
 
 beforeAll(async () => {
-  [first] = (await takeSeveral([
-    { script: resourceful("first") },
-    { script: resourceful("second") },
-  ])) as [Upstream];
+  [first] = await takeTwo();
 });
 
 function later(minutes: number): void {

@@ -51,7 +51,12 @@ const CHANGES: readonly Change[] = [
 
 /** It happens sooner or later, more or less often, or anywhere. */
 function withOtherFault(plan: Plan, random: Random): Plan {
-  return withFault(plan, random, (fault) => otherTime(fault, random));
+  const { faults } = plan;
+  const index = random.below(faults.length);
+  const fault = faults[index];
+  return fault === undefined
+    ? plan
+    : { ...plan, faults: faults.with(index, otherTime(fault, random)) };
 }
 
 function otherTime(fault: PlannedFault, random: Random): PlannedFault {
@@ -68,17 +73,6 @@ function otherTime(fault: PlannedFault, random: Random): PlannedFault {
       return rest;
     }
   }
-}
-
-function withFault(
-  plan: Plan,
-  random: Random,
-  change: (fault: PlannedFault) => PlannedFault,
-): Plan {
-  const { faults } = plan;
-  const index = random.below(faults.length);
-  const fault = faults[index];
-  return fault === undefined ? plan : { ...plan, faults: faults.with(index, change(fault)) };
 }
 
 function withFaultOnceMore(plan: Plan, random: Random): Plan {

@@ -9,8 +9,10 @@ export const RARE = {
   accounts: ({ vendor, clients }) => vendor !== undefined && clients.length > 0,
   clocks: ({ faults }) => faults.some(({ kind }) => kind === "clock"),
   lies: ({ servers }) => servers.some(({ lies }) => lies === true),
-  thoughts: ({ clients }) =>
-    clients.some((client) => client.era === "legacy" && client.cancels !== undefined),
+  cancels: ({ clients }) =>
+    clients.some((client) => client.era === "legacy" && client.cancels === true),
+  streams: ({ clients }) =>
+    clients.some((client) => client.era === "legacy" && client.listensTwice === true),
   followed: ({ isFollowed }) => isFollowed === true,
 } as const satisfies Record<string, (plan: Plan) => boolean>;
 
