@@ -119,8 +119,8 @@ export class RegistryObject extends DurableObject<Env> {
     return this.#owner.isSetupToken(token);
   }
 
-  finishSetup(token: string): Promise<string | undefined> {
-    return this.#owner.finishSetup(token);
+  finishSetup(token: string, nonce: string): Promise<string | undefined> {
+    return this.#owner.finishSetup(token, nonce);
   }
 
   /**

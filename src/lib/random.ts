@@ -11,7 +11,11 @@ const ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 
 /** A name that people can read out: without the letters that look like others. 5 bits a letter. */
 export function randomName(length: number): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(length));
+  return nameOf(crypto.getRandomValues(new Uint8Array(length)));
+}
+
+/** @returns a letter for each byte, as those of `randomName`. */
+export function nameOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 

@@ -9,6 +9,7 @@ import { authorize } from "../auth/oauth/endpoints/authorize.ts";
 import { attemptExpired, attemptMark } from "../auth/sign-in/held-attempt.ts";
 import {
   endSession,
+  identify,
   isForeign,
   NO_SESSION_COOKIE,
   readForm,
@@ -23,6 +24,7 @@ import type {
   SignInQuestion,
 } from "../auth/sign-in/attempt.ts";
 import { enterSignIn, handleCallback, logIn } from "../auth/sign-in/log-in.ts";
+import { randomSecret } from "../lib/random.ts";
 import type { SiteContext } from "./account-context.ts";
 import { consentModel } from "./consent-model.ts";
 import { audited, foreignForm, submitted } from "./page-guard.ts";
@@ -30,8 +32,9 @@ import { problemPage } from "./problems.ts";
 import { formActionsFor, page, seeOther } from "./respond.ts";
 import { consentView } from "./view/consent-view.ts";
 import { PATHS } from "./view/paths.ts";
-import { problemView, signedOutView } from "./view/problem-view.ts";
+import { problemView, type ProxySession, signedOutView } from "./view/problem-view.ts";
 import { type OwnerForm, setupDoneView, setupView, signInView } from "./view/sign-in-view.ts";
+import { providerTitle } from "./words.ts";
 
 /** An application requests access. */
 export async function showAuthorize(context: AuthContext, request: Request): Promise<Response> {
@@ -84,7 +87,7 @@ export async function showSetup(context: AuthContext, request: Request): Promise
   const token = new URL(request.url).searchParams.get("token") ?? "";
   if (!(await context.setup().isSetupToken(token)))
     return problemPage(context, { problem: "setup-gone" });
-  return page(setupView(token), context);
+  return page(setupView({ handle: token, nonce: randomSecret() }), context);
 }
 
 /** Accepts the handle from the link: the person who has it is the owner. */
@@ -92,7 +95,7 @@ export async function finishSetup(context: AuthContext, request: Request): Promi
   if (isForeign(request, context.origin)) return problemPage(context, { problem: "foreign-form" });
   const form = await readForm(request);
   if (form === undefined) return problemPage(context, { problem: "no-form" });
-  const code = await context.setup().finishSetup(form.get("handle") ?? "");
+  const code = await context.setup().finishSetup(form.get("handle") ?? "", form.get("nonce") ?? "");
   if (code === undefined) return problemPage(context, { problem: "setup-gone" });
   return page(setupDoneView(code), context);
 }
@@ -108,22 +111,35 @@ export async function signOut(context: SiteContext, request: Request): Promise<R
   if (isForeign(request, context.origin)) return foreignForm(context);
   // A person whose session has ended meanwhile is signed out already.
   const who = await signedIn(context, request);
-  return who === undefined ? signedOut(context) : endOwnSession(context, request);
+  return who === undefined ? signedOut(context, request) : endOwnSession(context, request);
 }
 
 const endOwnSession = submitted({ path: PATHS.account }, async (context, { who }, request) => {
   await endSession(context, request);
   await audited(context, request, who.user.id, "signed_out");
-  return signedOut(context);
+  return signedOut(context, request);
 });
 
-function signedOut({ origin }: AuthContext): Response {
+async function signedOut(context: AuthContext, request: Request): Promise<Response> {
+  const { origin } = context;
   const headers = new Headers({
     "Set-Cookie": NO_SESSION_COOKIE,
     // Not `cookies`: that would also clear those of every other host of the domain.
     "Clear-Site-Data": '"storage"',
   });
-  return page(signedOutView(), { origin, headers });
+  return page(signedOutView(await proxySession(context, request)), { origin, headers });
+}
+
+/** The session at a proxy in front of the pages, which a sign-out here does not end. */
+async function proxySession(
+  context: AuthContext,
+  request: Request,
+): Promise<ProxySession | undefined> {
+  const identified = await identify(context, request);
+  if (identified?.result.kind !== "identity") return undefined;
+  const provider = context.providers.get(identified.provider);
+  if (provider?.kind !== "header") return undefined;
+  return { title: providerTitle(provider), href: provider.signOutUrl };
 }
 
 async function answer(context: AuthContext, outcome: SignInOutcome): Promise<Response> {

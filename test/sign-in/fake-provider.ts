@@ -102,6 +102,7 @@ export class FakeAccess implements HeaderProvider {
   readonly kind = "header";
   readonly name = "access";
   readonly label = "Cloudflare Access";
+  readonly signOutUrl = "https://acme.cloudflareaccess.example/cdn-cgi/access/logout";
   readonly people: Readonly<Record<string, SignInResult>>;
 
   constructor(people: Readonly<Record<string, SignInResult>>) {

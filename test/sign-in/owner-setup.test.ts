@@ -5,6 +5,7 @@ import { afterEach, describe, test, vi } from "vitest";
 
 import { OwnerProvider, weaknessOf } from "../../src/auth/identity/owner.ts";
 import { OwnerCode, type OwnerSetup } from "../../src/auth/identity/owner-code.ts";
+import type { Page } from "../support/oauth-browser.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
 import { browserOf, type SignInOptions } from "./sign-in-gateway.ts";
@@ -47,9 +48,12 @@ async function linksLogged(options: New): Promise<readonly string[]> {
 
 async function codeMadeWith(link: string, options: New): Promise<string> {
   const browser = browserOf(options);
-  const page = await browser.submit(await browser.visit(link));
-  const [code] = /[a-z2-9]{4}(?:-[a-z2-9]{4}){7}/.exec(page.text) ?? [];
-  if (code === undefined) throw new Error(`${page.status} ${page.text}`);
+  return codeOn(await browser.submit(await browser.visit(link)));
+}
+
+function codeOn({ status, text }: Page): string {
+  const [code] = /[a-z2-9]{4}(?:-[a-z2-9]{4}){7}/.exec(text) ?? [];
+  if (code === undefined) throw new Error(`${status} ${text}`);
   return code;
 }
 
@@ -92,11 +96,25 @@ describe("the setup link", () => {
     expect([again.status, again.text]).toEqual([410, expect.not.stringMatching(/(?:\w{4}-){7}/)]);
   });
 
-  test("B94: creates one code, however many requests use it at once", async ({ expect }) => {
+  test("B94: creates one code, however many pages use it at once", async ({ expect }) => {
     const { owner } = newGateway();
     const token = (await owner.beginSetup()) ?? "";
-    const codes = await Promise.all(Array.from({ length: 8 }, () => owner.finishSetup(token)));
+    const pages = Array.from({ length: 8 }, (_, n) => `page ${n}`);
+    const codes = await Promise.all(pages.map((nonce) => owner.finishSetup(token, nonce)));
     expect(codes.filter((code) => code !== undefined)).toHaveLength(1);
+  });
+
+  // The browser shows the response to the second click alone.
+  test("shows its code to who clicks twice", async ({ expect }) => {
+    const options = newGateway();
+    const [link = ""] = await linksLogged(options);
+    const browser = browserOf(options);
+    const page = await browser.visit(link);
+    const [first, second] = await Promise.all([browser.submit(page), browser.submit(page)]);
+    expect(codeOn(second)).toBe(codeOn(first));
+    const login = await browser.visit("/login");
+    const answered = await browser.submit(login, { fields: { code: codeOn(second) } });
+    expect(answered.hops[0]?.status).toBe(303);
   });
 
   test.for(["", "x", "a".repeat(43)])("is not %j", async (token, { expect }) => {
@@ -104,7 +122,7 @@ describe("the setup link", () => {
     await linksLogged(options);
     const browser = browserOf(options);
     expect((await browser.visit(`/setup?token=${token}`)).status).toBe(410);
-    expect(await options.owner.finishSetup(token)).toBeUndefined();
+    expect(await options.owner.finishSetup(token, "page")).toBeUndefined();
   });
 
   test("cannot be used by a page from elsewhere", async ({ expect }) => {
@@ -138,24 +156,40 @@ describe("the code of the owner", () => {
     expect(await clock.code.beginSetup()).toBeUndefined();
     clock.now = 30 * MINUTE;
     expect(await clock.code.isSetupToken(first)).toBe(false);
-    expect(await clock.code.finishSetup(first)).toBeUndefined();
+    expect(await clock.code.finishSetup(first, "page")).toBeUndefined();
     const second = (await clock.code.beginSetup()) ?? "";
-    expect(await clock.code.finishSetup(second)).toMatch(/^(?:[a-z2-9]{4}-){7}[a-z2-9]{4}$/);
+    expect(await clock.code.finishSetup(second, "page")).toMatch(
+      /^(?:[a-z2-9]{4}-){7}[a-z2-9]{4}$/,
+    );
   });
 
   test("is not made again once it exists", async ({ expect }) => {
     const { code } = atClock();
-    await code.finishSetup((await code.beginSetup()) ?? "");
+    await code.finishSetup((await code.beginSetup()) ?? "", "page");
     const hash = code.codeHash();
     expect(await code.beginSetup()).toBeUndefined();
     expect(code.codeHash()).toBe(hash);
+  });
+
+  test("is shown again for as long as its link would work, and to that page alone", async ({
+    expect,
+  }) => {
+    const clock = atClock();
+    const token = (await clock.code.beginSetup()) ?? "";
+    const made = await clock.code.finishSetup(token, "page");
+    expect(await clock.code.finishSetup(token, "another page")).toBeUndefined();
+    expect(await clock.code.isSetupToken(token)).toBe(false);
+    clock.now = 30 * MINUTE - 1;
+    expect(await clock.code.finishSetup(token, "page")).toBe(made);
+    clock.now = 30 * MINUTE;
+    expect(await clock.code.finishSetup(token, "page")).toBeUndefined();
   });
 
   test("and its link are stored as hashes", async ({ expect }) => {
     const { code, values } = atClock();
     const token = (await code.beginSetup()) ?? "";
     expect(JSON.stringify([...values])).not.toContain(token);
-    const made = (await code.finishSetup(token)) ?? "";
+    const made = (await code.finishSetup(token, "page")) ?? "";
     expect(JSON.stringify([...values])).not.toContain(made);
   });
 });

@@ -3,6 +3,7 @@
 import { describe, test } from "vitest";
 
 import type { Identity } from "../../src/auth/identity/provider.ts";
+import { PATHS } from "../../src/pages/view/paths.ts";
 import { answerIn, Asking, WEB_CLIENT } from "./asking.ts";
 import { ADA, FakeAccess, FakeProvider, known, stranger } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
@@ -135,7 +136,8 @@ describe("a proxy in front of the gateway", () => {
     bea: known(stranger({ name: "Bea" })),
     eve: { kind: "refused", reason: "not-allowed", detail: "Not on the list." },
   } as const;
-  const options = { providers: [new FakeAccess(people)] };
+  const access = new FakeAccess(people);
+  const options = { providers: [access] };
 
   test("identifies the user without a page", async ({ expect }) => {
     const browser = browserOf(options);
@@ -200,6 +202,19 @@ describe("a proxy in front of the gateway", () => {
     const browser = browserOf(options);
     const page = await browser.visit("/login", cameThrough("eve"));
     expect([page.status, sessionIn(browser)]).toEqual([403, undefined]);
+  });
+
+  test("is where a person who has signed out here is still signed in", async ({ expect }) => {
+    const browser = browserOf(options);
+    await browser.visit("/login", cameThrough("ada"));
+    const account = await browser.visit(PATHS.account, cameThrough("ada"));
+    const out = await browser.submit(account, {
+      action: PATHS.logout,
+      headers: cameThrough("ada"),
+    });
+    expect([out.status, sessionIn(browser)]).toEqual([200, undefined]);
+    expect(out.text).toContain("At Cloudflare Access you are still signed in.");
+    expect(out.html).toContain(`href="${access.signOutUrl}"`);
   });
 
   test.for([{}, cameThrough("nobody")])("identifies no user: %j", async (headers, { expect }) => {

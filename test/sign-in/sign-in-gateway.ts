@@ -22,6 +22,7 @@ import {
   showCallback,
   showLogin,
   showSetup,
+  signOut,
   switchAccount,
 } from "../../src/pages/sign-in.ts";
 import { Browser } from "../support/oauth-browser.ts";
@@ -44,6 +45,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "GET /admin": (context, request) => showAdmin(operatorOf(context), request, ""),
   "GET /setup": showSetup,
   "POST /setup": finishSetup,
+  "POST /logout": signOut,
   "POST /register": register,
   "POST /token": token,
 };

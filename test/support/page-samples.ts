@@ -96,7 +96,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "sign-in-providers": signInView({ ...signIn, owner: undefined }),
   "sign-in-both": signInView(signIn),
   "sign-in-none": signInView({ ...signIn, providers: [], owner: undefined }),
-  setup: setupView(MODELS.handle),
+  setup: setupView({ handle: MODELS.handle, nonce: MODELS.handle }),
   "setup-done": setupDoneView("ovi5-n6tq-2kxc-8hrm-wj3d-p9ae-7yfb-4uzs"),
   problem: problemView(MODELS.problem),
   "problem-return": problemView({
@@ -462,6 +462,10 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     people: [{ ...usage.whole, person: HOSTILE, name: HOSTILE }],
   }),
   "signed-out": signedOutView(),
+  "signed-out-here": signedOutView({
+    title: "Cloudflare Access",
+    href: "https://acme.cloudflareaccess.com/cdn-cgi/access/logout",
+  }),
   done: doneView("Claude Code is connected", "It has what it needs."),
   "not-found": notFoundView(),
 };

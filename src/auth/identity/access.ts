@@ -54,6 +54,7 @@ export class AccessProvider implements HeaderProvider {
   readonly kind = "header";
   readonly name: string;
   readonly label: string;
+  readonly signOutUrl: string;
   readonly #config: AccessConfig;
   readonly #fetch: ProviderFetch;
   readonly #documents: ProviderDocuments;
@@ -61,6 +62,7 @@ export class AccessProvider implements HeaderProvider {
   constructor(config: AccessConfig, { fetch, documents }: AccessDeps) {
     this.name = config.name;
     this.label = config.label;
+    this.signOutUrl = `${config.teamUrl}/cdn-cgi/access/logout`;
     this.#config = config;
     this.#fetch = providerFetch(fetch);
     this.#documents = documents;

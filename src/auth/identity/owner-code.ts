@@ -3,7 +3,8 @@
  * has the link that only the operator can read. Only the hashes of link and code are stored.
  */
 
-import { hashOf, randomName, randomSecret } from "../../lib/random.ts";
+import { deriveBytes } from "../../lib/derive-bytes.ts";
+import { hashOf, nameOf, randomSecret } from "../../lib/random.ts";
 
 /** The way in which the owner of a new gateway gets a code, as the Worker reaches it. */
 export interface OwnerSetup {
@@ -11,8 +12,15 @@ export interface OwnerSetup {
   beginSetup(): Promise<string | undefined>;
   /** @returns whether the link works. */
   isSetupToken(token: string): Promise<boolean>;
-  /** Makes the code. @returns `undefined` when the link does not work, or no longer works. */
-  finishSetup(token: string): Promise<string | undefined>;
+  /**
+   * Makes the code, once: sent again from the same page, e.g. by a double click, of which the
+   * browser shows the last response alone, it has the same code.
+   *
+   * @param nonce the random secret of the page from which it is sent.
+   * @returns `undefined` when the link does not work, no longer works, or was used from another
+   *   page.
+   */
+  finishSetup(token: string, nonce: string): Promise<string | undefined>;
 }
 
 export function setupPath(token: string): string {
@@ -35,9 +43,16 @@ interface Link {
 const LINK = "ownerSetupLink";
 const CODE_HASH = "ownerCodeHash";
 const LINK_MS = 30 * 60_000;
-/** 160 bits. */
-const CODE_CHARS = 32;
 const GROUP = /.{4}(?=.)/g;
+
+/**
+ * @returns the code that is made from one page at the link: 160 bits, in groups that people can read
+ *   out. Who has the link alone cannot know it.
+ */
+async function codeOf(token: string, nonce: string): Promise<string> {
+  const root = new TextEncoder().encode(token + nonce);
+  return nameOf(await deriveBytes(root, "owner code")).replaceAll(GROUP, "$&-");
+}
 
 /** Each method hashes first, so that no other code runs between its read and its write. */
 export class OwnerCode implements OwnerSetup {
@@ -65,16 +80,16 @@ export class OwnerCode implements OwnerSetup {
 
   async isSetupToken(token: string): Promise<boolean> {
     const hash = await hashOf(token);
-    return this.#link()?.hash === hash;
+    return this.codeHash() === undefined && this.#link()?.hash === hash;
   }
 
-  async finishSetup(token: string): Promise<string | undefined> {
-    const code = randomName(CODE_CHARS).replaceAll(GROUP, "$&-");
+  async finishSetup(token: string, nonce: string): Promise<string | undefined> {
+    const code = await codeOf(token, nonce);
     const [given, made] = await Promise.all([hashOf(token), hashOf(code)]);
-    if (this.codeHash() !== undefined || this.#link()?.hash !== given) return undefined;
-    this.#store.delete(LINK);
-    this.#store.put(CODE_HASH, made);
-    return code;
+    if (this.#link()?.hash !== given) return undefined;
+    const earlier = this.codeHash();
+    if (earlier === undefined) this.#store.put(CODE_HASH, made);
+    return earlier === undefined || earlier === made ? code : undefined;
   }
 
   #link(): Link | undefined {

@@ -152,6 +152,8 @@ export interface CodeProvider extends Common {
  */
 export interface HeaderProvider extends Remote {
   readonly kind: "header";
+  /** Where a person ends the session behind the header: until then, each request has it. */
+  readonly signOutUrl: string;
   /** @returns `undefined` for a request without that header. */
   identify(headers: Headers): Promise<SignInResult | undefined>;
 }

@@ -59,15 +59,32 @@ function isWeb(href: string): boolean {
   return /^https?:\/\//i.test(href);
 }
 
-export function signedOutView(): View {
+/** A proxy in front of the pages, which identifies the person of each request. */
+export interface ProxySession {
+  readonly title: string;
+  /** Where the person signs out there. */
+  readonly href: string;
+}
+
+/** @param proxy with which whoever opens a page here is signed in again at once. */
+export function signedOutView(proxy?: ProxySession): View {
   const body = html`
-    <h1>You are signed out</h1>
+    <h1>You are signed out${proxy !== undefined && " here"}</h1>
+    ${proxy !== undefined && html`<p class="note">${stillSignedIn(proxy)}</p>`}
     <p class="lede">
       The applications that you connected stay connected. You can end that on your account page.
     </p>
-    ${lastStop("Sign in again", PATHS.account)}
+    ${
+      proxy === undefined
+        ? lastStop("Sign in again", PATHS.account)
+        : lastStop(`Sign out at ${proxy.title}`, proxy.href, "primary")
+    }
   `;
   return { title: "Signed out", body, width: "narrow", kind: "site" };
+}
+
+function stillSignedIn({ title }: ProxySession): string {
+  return `At ${title} you are still signed in. Whoever opens a page of this gateway in this browser is signed in again, as you.`;
 }
 
 /** @param title the completed action, e.g. `Everything is revoked`. */

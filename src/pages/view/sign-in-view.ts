@@ -119,9 +119,16 @@ function errorOf({ error, waitSeconds }: OwnerForm): string | undefined {
   return `Too many tries. Wait ${amount} ${amount === 1 ? unit : `${unit}s`}, then try again.`;
 }
 
-/** @param handle from the link, which works once. */
-export function setupView(handle: string): View {
-  const fields = { handle };
+/** What the form of `/setup` sends. */
+export interface SetupFields {
+  /** From the link, which works once. */
+  readonly handle: string;
+  /** A random secret of this page alone: what is sent again from it gets the same code. */
+  readonly nonce: string;
+}
+
+export function setupView({ handle, nonce }: SetupFields): View {
+  const fields = { handle, nonce };
   const body = html`
     <h1>Set up this gateway</h1>
     <p class="lede">This link works once. Whoever uses it becomes the owner.</p>

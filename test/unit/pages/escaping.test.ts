@@ -70,7 +70,7 @@ const runOf = (text: string, content: Html): View =>
 const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] = [
   ["consent", (text) => consentView(withText(MODELS.consent, text))],
   ["sign-in", (text) => signInView(withText(MODELS.signIn, text))],
-  ["setup", (text) => setupView(text)],
+  ["setup", (text) => setupView({ handle: text, nonce: text })],
   ["setup-done", (text) => setupDoneView(text)],
   ["problem", (text) => problemView(withText(MODELS.problem, text))],
   ["account", (text) => accountView(withText(MODELS.account, text))],
