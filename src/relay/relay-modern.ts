@@ -5,6 +5,7 @@
 
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { errorReply, type Reply } from "../protocol/json-rpc.ts";
+import { isOfTasks } from "../protocol/methods.ts";
 import { ownData } from "../protocol/own-error.ts";
 import { discover, type EraVerdict, recheckEra } from "../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
@@ -30,13 +31,15 @@ export async function relayModern(
 }
 
 async function relay(scope: BridgeScope, target: UpstreamTarget, call: ModernCall): Promise<Reply> {
-  const { requestState, inputResponses } = call.message.params ?? {};
+  const { method, params = {} } = call.message;
+  const { requestState, inputResponses } = params;
   const isParked = readBridgeState(requestState) !== undefined;
   const isNextRound = requestState !== undefined || inputResponses !== undefined;
   let verdict = await discover(target);
-  // Any other state is a modern server's own, and a modern server MAY ask without one (2026-07-28, MRTR), so a
-  // verdict that says otherwise is of a time before it.
-  if (verdict.era === "legacy" && isNextRound && !isParked) verdict = await recheckEra(target);
+  // Any other state is a modern server's own, and a modern server MAY ask without one (2026-07-28, MRTR). The
+  // task was made there as well. So a verdict that says otherwise is of a time before it.
+  const continuesModern = (isNextRound && !isParked) || isOfTasks(method);
+  if (verdict.era === "legacy" && continuesModern) verdict = await recheckEra(target);
   if (verdict.era === "unknown-modern") return speaksNeither(target, verdict);
   // A parked call is at the bridge, whatever the server's era is now.
   if (isParked) return cross(scope, target, call);

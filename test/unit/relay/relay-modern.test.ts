@@ -263,6 +263,21 @@ describe("a server that was legacy", () => {
     },
   );
 
+  test.for(["tasks/get", "tasks/update", "tasks/cancel"])(
+    "and is not any more gets %s of a task that it made elsewhere",
+    async (method, { expect }) => {
+      const world = worldOf(asOf(wantsSession));
+      await world.relay();
+      world.orders.splice(0);
+      const task = { resultType: "complete", taskId: "t", status: "working" };
+      world.answer = modernServer({ [method]: task }).answer;
+      const asked = world.relay({ message: message(method, { taskId: "t" }) });
+      expect(await asked).toEqual({ result: task });
+      expect(world.asked).toEqual(["server/discover", "server/discover", method]);
+      expect(world.orders).toEqual([]);
+    },
+  );
+
   test("and still is takes answers without a state for a first call", async ({ expect }) => {
     const world = worldOf(asOf(wantsSession));
     await world.relay();
