@@ -1,8 +1,9 @@
 /**
  * The watch on a modern server: one `subscriptions/listen` stream for all lists and all URIs. A
  * stream cannot be changed, so another set of URIs takes another stream, which is acknowledged
- * before the first is closed: events of both are accepted, so none in between is lost. The server
- * announces on both that a list has changed, which is announced once. A server may refuse all URIs
+ * before the first is closed: events of both are accepted, so none in between is lost. The first is read
+ * for a moment longer, since the acknowledgement may overtake an event that the server had sent on it. The
+ * server announces on both that a list has changed, which is announced once. A server may refuse all URIs
  * because of one that it does not know: that one is found by bisection.
  */
 
@@ -18,6 +19,10 @@ const COLLECT_MS = 50;
 const COLLECT_MS_PER_URI = 0.1;
 /** Within this time, a stream that was just acknowledged delivers what its predecessor delivered too. */
 const CAUGHT_UP_MS = 100;
+/** For so long a stream is read after its successor was acknowledged. */
+const DRAINED_MS = 1000;
+/** Of those streams, so that a burst of subscriptions does not hold many. */
+const MAX_DRAINING = 2;
 /** Of streams, until it is asked to try again: four culprits are found among ten thousand. */
 const MAX_REFUSALS = 64;
 
@@ -44,8 +49,11 @@ export class ModernWatch implements OpenWatch {
   /** Sets that contain a culprit: they are asked for one set after the other. */
   #suspects: readonly ReadonlySet<string>[] = [];
   #refusals = 0;
+  /** Streams that were replaced, and are still read. */
+  readonly #draining: Stream[] = [];
   #timer: number | null = null;
   #catchUpTimer: number | null = null;
+  #drainTimer: number | null = null;
   /** The acknowledged stream is to be replaced by one that asks for the same. */
   #isDoubted = false;
   #isRefused = false;
@@ -105,9 +113,7 @@ export class ModernWatch implements OpenWatch {
   }
 
   close(): Promise<void> {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#catchUpTimer);
+    this.#stop();
     this.#next?.close();
     this.#current?.close();
     return Promise.resolve();
@@ -167,15 +173,16 @@ export class ModernWatch implements OpenWatch {
 
   /**
    * A change that one stream brings while another is opened comes on both, or on the first alone. So it
-   * is announced when the second has had time to deliver it.
+   * is announced when both have had time to deliver it.
    */
   #changed(list: ListTopic): void {
     if (this.#current?.awaited.has(list) === true) return; // about to be announced
-    if (this.#current === undefined || this.#next === undefined) {
+    const newest = this.#next ?? (this.#catchUpTimer === null ? undefined : this.#current);
+    if (this.#current === undefined || newest === undefined) {
       this.#events.changed(list);
       return;
     }
-    this.#next.awaited.add(list);
+    newest.awaited.add(list);
     this.#events.outdated(list);
   }
 
@@ -190,11 +197,11 @@ export class ModernWatch implements OpenWatch {
     stream.acknowledged = acknowledged;
     this.#next = undefined;
     this.#current = stream;
-    before?.close();
-    clearTimeout(this.#catchUpTimer);
-    if (before !== undefined) this.#announceAwaited(before);
-    if (stream.awaited.size > 0) {
-      this.#catchUpTimer = setTimeout(() => this.#announceAwaited(stream), CAUGHT_UP_MS);
+    if (before !== undefined) {
+      this.#announceAwaited(before);
+      this.#drain(before);
+      clearTimeout(this.#catchUpTimer);
+      this.#catchUpTimer = setTimeout(() => this.#caughtUp(stream), CAUGHT_UP_MS);
     }
     // Topics that the previous stream covered until now have missed nothing.
     const covered = before?.isOver === false ? before.acknowledged : undefined;
@@ -204,13 +211,29 @@ export class ModernWatch implements OpenWatch {
     this.#openLater();
   }
 
+  #caughtUp(stream: Stream): void {
+    this.#catchUpTimer = null;
+    this.#announceAwaited(stream);
+  }
+
+  #drain(replaced: Stream): void {
+    this.#draining.push(replaced);
+    if (this.#draining.length > MAX_DRAINING) this.#draining.shift()?.close();
+    clearTimeout(this.#drainTimer);
+    this.#drainTimer = setTimeout(() => this.#drained(), DRAINED_MS);
+  }
+
+  #drained(): void {
+    for (const { close } of this.#draining.splice(0)) close();
+  }
+
   #ended(stream: Stream, end: WatchEnd): void {
     stream.isOver = true;
     this.#announceAwaited(stream);
     if (stream === this.#next) {
       this.#next = undefined;
       this.#notOpened(stream, end);
-    } else if (this.#next === undefined) {
+    } else if (stream === this.#current && this.#next === undefined) {
       // A stream that waits for its acknowledgement may still replace it.
       this.#end(end);
     }
@@ -256,11 +279,17 @@ export class ModernWatch implements OpenWatch {
     }
   }
 
-  #end(end: WatchEnd): void {
-    if (this.#isOver) return;
+  #stop(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#catchUpTimer);
+    clearTimeout(this.#drainTimer);
+    this.#drained();
+  }
+
+  #end(end: WatchEnd): void {
+    if (this.#isOver) return;
+    this.#stop();
     if (end === "refused") {
       this.#isRefused = true;
       this.#events.answered([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);

@@ -22,6 +22,8 @@ interface Stream {
   acknowledge(): void;
   tell(message: object): void;
   close(): void;
+  /** The watch has closed it. */
+  isGone(): boolean;
 }
 
 /** A server that acknowledges when the test says so, and its watch with what that has brought. */
@@ -35,7 +37,7 @@ class Watched {
   readonly uris = new Set<string>();
 
   constructor() {
-    const target = fakeTarget(({ body }) => {
+    const target = fakeTarget(({ body, signal }) => {
       const { params } = body as unknown as { params: { notifications: object } };
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       const writer = writable.getWriter();
@@ -51,6 +53,7 @@ class Watched {
           }),
         tell,
         close: () => void writer.close().catch(() => undefined),
+        isGone: () => signal?.aborted === true,
       });
       return new Response(readable, { headers: { "Content-Type": "text/event-stream" } });
     });
@@ -120,6 +123,45 @@ test("a change that the first stream alone brings is announced", async ({ expect
   // And the next is another one.
   second.tell(TOOLS_CHANGED);
   await until(() => watched.changed.length > 1, "the tools have changed again");
+  await watched.watch.close();
+});
+
+test("what was on its way on the first stream is announced after the acknowledgement", async ({
+  expect,
+}) => {
+  const watched = new Watched();
+  const [first, second] = await watched.succeeded();
+  second.acknowledge();
+  await until(() => watched.watch.verdict("uri:file:///a") === true, "the successor stands");
+  first.tell(TOOLS_CHANGED);
+  await watched.read(first, "file:///first");
+  // It may come on the second stream, too.
+  expect([watched.outdated, watched.changed]).toEqual([["tools"], []]);
+  second.tell(TOOLS_CHANGED);
+  await watched.read(second, "file:///second");
+  await until(() => watched.changed.length > 0, "the tools have changed");
+  // The end of a stream that was replaced is not that of the watch.
+  first.close();
+  second.tell(PROMPTS_CHANGED);
+  await until(() => watched.changed.length > 1, "the prompts have changed");
+  expect(watched.changed).toEqual(["tools", "prompts"]);
+  expect([watched.ends, watched.watch.isReceiving]).toEqual([[], true]);
+  await watched.watch.close();
+});
+
+test("few streams that were replaced are read", async ({ expect }) => {
+  const watched = new Watched();
+  const [first, second] = await watched.succeeded();
+  second.acknowledge();
+  for (const [index, uri] of ["file:///b", "file:///c"].entries()) {
+    watched.uris.add(uri);
+    watched.watch.revise();
+    const next = await watched.stream(index + 2);
+    next.acknowledge();
+    await until(() => watched.watch.verdict(`uri:${uri}`) === true, "the successor stands");
+  }
+  expect([first.isGone(), second.isGone()]).toEqual([true, false]);
+  await until(() => second.isGone(), "the second stream is closed as well, after a while");
   await watched.watch.close();
 });
 
