@@ -6,7 +6,7 @@
 
 import { toBase64Url } from "../lib/base64url.ts";
 import { isLoopback } from "../lib/loopback.ts";
-import { layout, type View } from "./view/layout.ts";
+import { layout, scriptsOf, type View } from "./view/layout.ts";
 import { notFoundView } from "./view/problem-view.ts";
 
 export interface PageOptions {
@@ -104,9 +104,7 @@ function contentPolicy(view: View, { formActions = [] }: PageOptions, nonce: str
     "frame-ancestors 'none'",
   ];
   if (view.hasSound === true) directives.push("media-src data:");
-  if (view.hasCopyButtons === true || view.isLive === true) {
-    directives.push(`script-src 'nonce-${nonce}'`);
-  }
+  if (scriptsOf(view).length > 0) directives.push(`script-src 'nonce-${nonce}'`);
   if (view.isLive === true) directives.push("connect-src 'self'");
   if (formActions !== "omit") {
     directives.push(["form-action 'self'", ...new Set(formActions)].join(" "));

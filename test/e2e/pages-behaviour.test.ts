@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
 
 import { formActionsFor, page, seeOther } from "../../src/pages/respond.ts";
+import { accountView } from "../../src/pages/view/account-view.ts";
 import { adminView } from "../../src/pages/view/admin-view.ts";
 import { isClientId } from "../../src/pages/view/client-guides.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
@@ -13,6 +14,7 @@ import { launchBrowser } from "../support/browser.ts";
 import { MODELS } from "../support/page-models.ts";
 import { SAMPLES } from "../support/page-samples.ts";
 import { serveSite, type Site } from "../support/page-server.ts";
+import { until } from "../support/until.ts";
 
 const origin = "http://localhost";
 let browser: Browser;
@@ -230,4 +232,38 @@ describe("the connect page", () => {
     expect(await shown.getByRole("link", { name: "Install in Cursor" }).isVisible()).toBe(true);
     expect(await shown.getByText("claude mcp add").count()).toBe(0);
   });
+});
+
+describe("a form", () => {
+  test.for([
+    { isScripted: true, times: 1 },
+    { isScripted: false, times: 2 },
+  ])(
+    "whose button is pressed twice is sent $times times, with a script: $isScripted",
+    async ({ isScripted, times }, { expect }) => {
+      let sent = 0;
+      const late = Promise.withResolvers<void>();
+      const site = await serve(async ({ method }) => {
+        if (method !== "POST") return page(accountView(MODELS.account), { origin });
+        sent += 1;
+        // The page stays until both clicks were made.
+        await late.promise;
+        return html("<h1>Done</h1>");
+      });
+      const context = await browser.newContext({ javaScriptEnabled: isScripted });
+      const shown = await context.newPage();
+      await shown.goto(site.origin);
+      // With the mouse alone: a locator waits for a page that is about to go.
+      const button = await shown.getByRole("button", { name: "Sign out" }).boundingBox();
+      const click = (): Promise<void> =>
+        shown.mouse.click((button?.x ?? 0) + 5, (button?.y ?? 0) + 5);
+      await click();
+      await until(() => sent === 1, "the form was sent");
+      await click();
+      if (!isScripted) await until(() => sent === 2, "the form was sent again");
+      late.resolve();
+      await shown.getByRole("heading", { name: "Done" }).waitFor();
+      expect(sent).toBe(times);
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { raw } from "hono/html";
 import { COPY_SCRIPT } from "./copy-script.ts";
 import { type Html, html } from "./html.ts";
 import { LIVE_SCRIPT } from "./live-script.ts";
+import { ONCE_SCRIPT } from "./once-script.ts";
 import { PATHS } from "./paths.ts";
 import { STYLE } from "./style.ts";
 
@@ -61,6 +62,15 @@ export interface Nav {
   readonly attention?: number;
 }
 
+/** The pages of a sign-in have none: they are opened by applications that nobody knows. */
+export function scriptsOf({ nav, hasCopyButtons, isLive }: View): readonly string[] {
+  return [
+    ...(nav === undefined ? [] : [ONCE_SCRIPT]),
+    ...(hasCopyButtons === true ? [COPY_SCRIPT] : []),
+    ...(isLive === true ? [LIVE_SCRIPT] : []),
+  ];
+}
+
 export function layout(view: View, nonce: string): Html {
   return html`<!doctype html>
     <html lang="en">
@@ -81,18 +91,12 @@ export function layout(view: View, nonce: string): Html {
           ${brand(view.kind)}${view.nav !== undefined && navigation(view.nav)}
         </header>
         <main id="main" class="line">${view.body}</main>
-        ${
-          view.hasCopyButtons === true &&
-          html`<script nonce="${nonce}">
-            ${raw(COPY_SCRIPT)};
-          </script>`
-        }
-        ${
-          view.isLive === true &&
-          html`<script nonce="${nonce}">
-            ${raw(LIVE_SCRIPT)};
-          </script>`
-        }
+        ${scriptsOf(view).map(
+          (script) =>
+            html`<script nonce="${nonce}">
+              ${raw(script)};
+            </script>`,
+        )}
       </body>
     </html>`;
 }

@@ -24,9 +24,14 @@ function policyOf(response: Response): Map<string, string> {
   );
 }
 
-/** The one script of all pages copies: an address, or a secret that is shown once. */
+/** A button that copies: an address, or a secret that is shown once. */
 function hasCopyButton(name: string): boolean {
   return /^(?:connect|export-servers|key-created$|service-created$)/.test(name);
+}
+
+/** Of whoever is signed in: their forms are sent once. No page of a sign-in is. */
+function isOfPerson(name: string): boolean {
+  return SAMPLES[name]?.nav !== undefined;
 }
 
 /** What a tool gave may have sound in it. */
@@ -64,13 +69,20 @@ describe("page()", () => {
         "frame-ancestors": "'none'",
         "form-action": "'self'",
         ...(hasSound(name) && { "media-src": "data:" }),
-        ...(hasCopyButton(name) && { "script-src": `'nonce-${nonce}'` }),
+        ...((hasCopyButton(name) || isOfPerson(name)) && { "script-src": `'nonce-${nonce}'` }),
       });
       const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag);
-      expect(scripts).toEqual(hasCopyButton(name) ? [`<script nonce="${nonce}">`] : []);
+      const count = Number(hasCopyButton(name)) + Number(isOfPerson(name));
+      expect(scripts).toEqual(Array(count).fill(`<script nonce="${nonce}">`));
       expect(text).not.toMatch(/\sstyle="|\son[a-z]+="/);
     },
   );
+
+  test("B42: has no script on the way to an application", ({ expect }) => {
+    const logins = names.filter((name) => SAMPLES[name]?.kind === "login");
+    expect(logins.filter(isOfPerson)).toEqual([]);
+    expect(logins).toContain("consent");
+  });
 
   test("makes a nonce for each page", ({ expect }) => {
     const policies = Array.from({ length: 100 }, () => policyOf(respond("done")).get("style-src"));
