@@ -78,7 +78,9 @@ export class ActivityShard {
 
   add({ lines: sent, latest, unlisted }: CallBatch): void {
     const lines = this.#forgotten.isEmpty ? sent : sent.filter((line) => !this.#isForgotten(line));
-    if (unlisted.length > 0) this.#unlisted.add(unlisted);
+    this.#unlisted.add(
+      unlisted.filter(({ person, minute }) => !this.#forgotten.has(person, minute)),
+    );
     this.#parts.scheduleAlarm(this.#parts.now() + HOUR_MS);
     if (lines.length === 0) return;
     const { n, count } = this.#recent.append(lines, latest);

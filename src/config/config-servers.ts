@@ -22,8 +22,13 @@ const KEY = "MCP_SERVERS";
 const DEMO_BINDING = "DEMO";
 const MISSPELLED = /^mcp[-_]?servers?$/i;
 
+export interface ConfiguredServers extends Configured {
+  /** The slug of the entry that each prefix belongs to, also where a mistake keeps that one off. */
+  readonly prefixes: ReadonlyMap<string, string>;
+}
+
 /** @param resolution its `problems` receive only what concerns the gateway as a whole. */
-export function parseServers(resolution: ServerResolution): Configured {
+export function parseServers(resolution: ServerResolution): ConfiguredServers {
   const { env, problems } = resolution;
   for (const name of Object.keys(env)) {
     if (name === KEY || !MISSPELLED.test(name)) continue;
@@ -34,18 +39,22 @@ export function parseServers(resolution: ServerResolution): Configured {
   if (table === undefined) problems.push(`${KEY} ${NOT_JSON}.`);
   else if (!isObject(table))
     problems.push(`${KEY} must be a table of servers, each under its slug.`);
-  if (!isObject(table)) return { servers: new Map(), notices: [] };
+  if (!isObject(table)) return { servers: new Map(), notices: [], prefixes: new Map() };
   const entries = entriesOf(table);
   return entries.length === 0 ? demo(resolution) : parseEntries(entries, resolution);
 }
 
-function demo(resolution: ServerResolution): Configured {
+function demo(resolution: ServerResolution): ConfiguredServers {
   const isBound = resolution.env[DEMO_BINDING] !== undefined;
   const server = isBound ? resolveServer("demo", { service: DEMO_BINDING }, resolution) : undefined;
-  return { servers: new Map(server && [["demo", server]]), notices: [] };
+  const servers = new Map(server && [["demo", server]]);
+  return { servers, notices: [], prefixes: new Map(server && [[server.prefix, "demo"]]) };
 }
 
-function parseEntries(entries: readonly NamedEntry[], resolution: ServerResolution): Configured {
+function parseEntries(
+  entries: readonly NamedEntry[],
+  resolution: ServerResolution,
+): ConfiguredServers {
   const servers = new Map<string, Server>();
   const notices: EntryNotice[] = [];
   const prefixes = new Map<string, string>();
@@ -61,7 +70,7 @@ function parseEntries(entries: readonly NamedEntry[], resolution: ServerResoluti
       ...(missing.length > 0 && { missingSecrets: missing }),
     });
   }
-  return { servers, notices };
+  return { servers, notices, prefixes };
 }
 
 /** A server, or why there is none; both for one that has keys which nobody knows. */

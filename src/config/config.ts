@@ -6,16 +6,15 @@
 
 import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
 import { parseIdentity } from "./config-identity.ts";
-import { parseServers } from "./config-servers.ts";
+import { type ConfiguredServers, parseServers } from "./config-servers.ts";
 import { isUnset, parseTable } from "./config-table.ts";
-import type { Configured } from "../endpoint/endpoint.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import { fromBase64Url } from "../lib/base64url.ts";
 import { KEY_BYTES } from "../lib/seal.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "../policy/limits.ts";
 
-export interface Config extends Configured {
+export interface Config extends ConfiguredServers {
   /** `none`: there is no sign-in, and only loopback hosts are served. */
   readonly authMode: "oauth" | "none";
   /** The identity providers, the default one first. */

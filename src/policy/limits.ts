@@ -13,12 +13,15 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export const LIMITS = {
-  /** A message is held in memory whole; tool arguments are rarely over 1 MiB. */
-  maxBodyBytes: { default: 4 * MIB, min: KIB, max: 64 * MIB },
+  /**
+   * A message is held in memory whole; tool arguments are rarely over 1 MiB. It travels between objects, for which the
+   * platform has 32 MiB, and two bytes for each character where one is beyond Latin-1.
+   */
+  maxBodyBytes: { default: 4 * MIB, min: KIB, max: 15 * MIB },
   /** Real schemas nest under 50 deep; unbounded depth is an attack on every reader after us. */
   maxJsonDepth: { default: 128, min: 8, max: 1000 },
   /** One message of an upstream; images in base64 take a few MiB, an isolate has 128. */
-  maxMessageBytes: { default: 16 * MIB, min: 64 * KIB, max: 64 * MIB },
+  maxMessageBytes: { default: 16 * MIB, min: 64 * KIB, max: 16 * MIB },
   /** The bytes by which a stream may run ahead of its reader before the upstream is made to wait. */
   windowBytes: { default: 256 * KIB, min: KIB, max: 16 * MIB },
   /** The time that events are kept for a client that comes back: a lunch, a meeting, a train. */
@@ -174,8 +177,11 @@ export const LIMITS = {
   requestsPerMinutePerServer: { default: 60_000, min: 1, max: 10_000_000 },
   /** In each isolate; a server that hangs must not use up the memory of the others. */
   requestsInFlightPerServer: { default: 500, min: 1, max: 10_000 },
-  /** A larger result is replaced by an error that says so: no client can show it to a model. */
-  resultBytes: { default: 8 * MIB, min: KIB, max: 64 * MIB },
+  /**
+   * A larger result is replaced by an error that says so: no client can show it to a model. It travels as a message of
+   * `maxBodyBytes` does.
+   */
+  resultBytes: { default: 8 * MIB, min: KIB, max: 15 * MIB },
   /** In a row, without a connection or for two users; then calls fail at once for a while. */
   failuresBeforePause: { default: 5, min: 1, max: 1000 },
   /** The first pause; each that follows is twice as long, up to a minute. */

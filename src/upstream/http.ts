@@ -80,12 +80,12 @@ async function sendOnce(
   }
 }
 
-function headersOf(target: UpstreamTarget, { headers, body }: Send): Record<string, string> {
-  return {
-    ...target.headers,
-    ...headers,
-    ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-  };
+/** The gateway's own headers replace an operator's of the same names, in any case of letters. */
+function headersOf(target: UpstreamTarget, { headers, body }: Send): Headers {
+  const all = new Headers(target.headers);
+  for (const [name, value] of Object.entries(headers)) all.set(name, value);
+  if (body !== undefined) all.set("Content-Type", "application/json");
+  return all;
 }
 
 /** The account's header replaces an operator's of that name, in any case of letters. */
@@ -104,7 +104,7 @@ function withCredential(
   if (accountAt !== undefined && accountAt !== endpoint.href) {
     throw new UpstreamError(slug, "session-lost", "has a session at another address");
   }
-  const headers = new Headers(headersOf(target, request));
+  const headers = headersOf(target, request);
   headers.delete("Authorization");
   headers.set(header, value);
   return headers;

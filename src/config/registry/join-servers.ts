@@ -3,7 +3,6 @@
  * changed stays the same object, since what is derived from a server is cached by it.
  */
 
-import type { Configured } from "../../endpoint/endpoint.ts";
 import { slugsOf } from "../../endpoint/endpoint.ts";
 import { defaultPrefix, type Server } from "../../endpoint/server.ts";
 import { type EgressPolicy, judgeEgress } from "../../lib/egress.ts";
@@ -72,10 +71,10 @@ export class JoinedConfig {
       resolved.set(slug, { revision, is });
       const notice = noticeOf(opened.server, taken.has(slug), is, prefixes);
       if (notice !== undefined) notices.push(notice);
-      else if ("server" in is && its === "live") {
-        servers.set(slug, is.server);
-        prefixes.set(is.prefix, label ?? slug);
-      }
+      else if ("server" in is && its === "live") servers.set(slug, is.server);
+      // Also that of a paused one stays its own: else calls meant for it would go to another.
+      if (taken.has(slug) || !("prefix" in is) || prefixes.has(is.prefix)) continue;
+      prefixes.set(is.prefix, label ?? slug);
     }
     this.#resolved = resolved;
     this.#narrow(state, servers, notices);
@@ -189,10 +188,9 @@ export function addedEgress({ publicOrigin, servers }: Config): EgressPolicy {
   };
 }
 
-function takenPrefixes(base: Configured): Map<string, string> {
-  const served = [...base.servers.values()].map(({ prefix, slug }) => [prefix, slug] as const);
+function takenPrefixes(base: Config): Map<string, string> {
   const off = slugsOf(base).filter((slug) => !base.servers.has(slug));
-  return new Map([...off.map((slug) => [defaultPrefix(slug), slug] as const), ...served]);
+  return new Map([...off.map((slug) => [defaultPrefix(slug), slug] as const), ...base.prefixes]);
 }
 
 function noticeOf(

@@ -83,16 +83,15 @@ export class Gate {
   }
 }
 
-/** More servers than any operator configures; the oldest gates are dropped. */
+/** More servers than any operator configures, but people publish more; who was not called for longest is dropped. */
 const MAX_GATES = 1000;
 const gates = new Map<string, Gate>();
 
 /** @param now the clock for a new gate. */
 export function gateOf({ slug, target }: Server, limits: Limits, now: () => number): Gate {
   const key = `${slug} ${target.endpoint.href}`;
-  let gate = gates.get(key);
-  if (gate !== undefined) return gate;
-  gate = new Gate(limits, target.timeoutMs, now);
+  const gate = gates.get(key) ?? new Gate(limits, target.timeoutMs, now);
+  gates.delete(key);
   gates.set(key, gate);
   dropOldest(gates, MAX_GATES);
   return gate;

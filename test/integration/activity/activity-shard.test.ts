@@ -297,7 +297,8 @@ describe("a person who is forgotten", () => {
       world.shard.forget("ann");
       world.restart();
       const late = [writeCall(call()), writeCall(call({ person: "bob" }))];
-      world.shard.add({ lines: late, latest: NOW, unlisted: [] });
+      const unlisted = [{ minute: NOW - 60_000, person: "ann", calls: 3 }];
+      world.shard.add({ lines: late, latest: NOW, unlisted });
       const people = list(world).map(({ person }) => person);
       expect([people.length, new Set(people)]).toEqual([32, new Set(["bob"])]);
       const { person, day } = world.shard.usage(["person", "day"], { from: 0 });

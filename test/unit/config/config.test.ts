@@ -52,6 +52,7 @@ test("nothing is needed", ({ expect }) => {
         allowedOrigins: new Set(),
         servers: new Map(),
         notices: [],
+        prefixes: new Map(),
         limits: defaultLimits(),
         sessionKeys: undefined,
         authSecret: undefined,

@@ -32,3 +32,12 @@ test("every name is known, and nothing that an object has by birth", ({ expect }
 test("the defaults are a new object each time", ({ expect }) => {
   expect(defaultLimits()).not.toBe(defaultLimits());
 });
+
+// A text beyond Latin-1 travels between objects as UTF-16.
+test.for(["maxBodyBytes", "resultBytes"] as const)(
+  "what %s lets through fits between two objects, at its largest",
+  (name, { expect }) => {
+    const [platform, envelope] = [32 * 1024 * 1024, 64 * 1024];
+    expect(LIMITS[name].max * 2 + envelope).toBeLessThanOrEqual(platform);
+  },
+);

@@ -1,9 +1,17 @@
-/** Where an added server may be: no address of it leads further into a network than the configuration does. */
+/**
+ * Where an added server may be: no address of it leads further into a network than the configuration does. And what
+ * it may be called by: no prefix that is another's.
+ */
 
 import { describe, test } from "vitest";
 
 import { type Config, parseConfig } from "../../../../src/config/config.ts";
-import { addedEgress, resolveAdded } from "../../../../src/config/registry/join-servers.ts";
+import {
+  addedEgress,
+  JoinedConfig,
+  type OpenedServer,
+  resolveAdded,
+} from "../../../../src/config/registry/join-servers.ts";
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 
 function configured(vars: Readonly<Record<string, unknown>> = {}): Config {
@@ -70,5 +78,49 @@ describe("an added server", () => {
     expect(addedEgress(config).allowsLoopback).toBe(refusals === 0);
     expect(sentencesFor({ url: "http://localhost:3001/mcp" }, config)).toHaveLength(refusals);
     expect(sentencesFor({ url: "http://10.0.0.1/mcp" }, config)).toHaveLength(1);
+  });
+});
+
+function addedAs(slug: string, state: "live" | "paused" = "live"): OpenedServer {
+  return {
+    server: {
+      ...{ slug, state, revision: 1, secretNames: [], provenance: { kind: "url" } },
+      ...{ changedBy: "ann", changedAt: 0 },
+      entry: { url: `https://${slug}.example/mcp`, prefix: "t_" },
+    },
+    secrets: {},
+  };
+}
+function joined(
+  servers: readonly OpenedServer[],
+  config = configured(),
+): { readonly served: readonly string[]; readonly said: string } {
+  const state = { version: 1, settledAt: 0, servers, switches: {} };
+  const { servers: all, notices } = new JoinedConfig(config).at(state);
+  const said = notices.flatMap(({ sentences }) => sentences).join(" ");
+  return { served: [...all.keys()].filter((slug) => slug !== "inside"), said };
+}
+
+describe("the prefix of an added server", () => {
+  test("is that of the first one", ({ expect }) => {
+    const { served, said } = joined([addedAs("one"), addedAs("two")]);
+    expect(served).toEqual(["one"]);
+    expect(said).toContain('two.prefix is "t_", as that of "one"');
+  });
+
+  // Calls meant for the first would go to the second, with their arguments.
+  test("stays that of one that is paused", ({ expect }) => {
+    const { served, said } = joined([addedAs("one", "paused"), addedAs("two")]);
+    expect(served).toEqual([]);
+    expect(said).toContain('two.prefix is "t_", as that of "one"');
+  });
+
+  test("is not that of an entry of MCP_SERVERS which a mistake keeps off", ({ expect }) => {
+    const tea = { url: "https://tea.example/mcp", prefix: "t_", headers: { K: "${MISSING}" } };
+    const config = configured({ MCP_SERVERS: { tea } });
+    expect([...config.servers.keys()]).toEqual([]);
+    const { served, said } = joined([addedAs("two")], config);
+    expect(served).toEqual([]);
+    expect(said).toContain('two.prefix is "t_", as that of "tea"');
   });
 });

@@ -184,7 +184,12 @@ describe("discover()", () => {
 
   test("sends one well-formed modern request, with the operator's headers", async ({ expect }) => {
     const seen: Seen[] = [];
-    const headers = { Authorization: "Bearer k" };
+    // The gateway's own win, however an operator has spelled them: equal names would be joined.
+    const headers = {
+      Authorization: "Bearer k",
+      "content-type": "text/plain",
+      accept: "text/html",
+    };
     await discover(fakeTarget(inTurn(seen, result(discovered)), { headers }));
     const [probe] = seen;
     expect(probe?.body).toEqual({
