@@ -169,8 +169,8 @@ export class SessionHost {
     if (this.#isGone) return "gone";
     const delivery = this.#wired?.subscriptions()?.deliver(news);
     if (delivery !== undefined) return delivery;
-    // Its servers are not configured at the moment: the client is notified when they are again.
-    this.#store.saveInbox({ seqs: {}, ...this.#store.savedInbox(), isParked: true });
+    // Its servers are not configured at the moment.
+    this.#park();
     return "offline";
   }
 
@@ -232,8 +232,15 @@ export class SessionHost {
       // Its endpoint has no server any more. What is stored stays for when it has one again.
       this.#wired = undefined;
       this.#keep(false);
+      // News may not find the session subscribed any more.
+      this.#park();
       this.#ctx.waitUntil(wired.session.serversGone());
     }
+  }
+
+  /** The client is told of everything that was promised to it when its servers are configured again. */
+  #park(): void {
+    this.#store.saveInbox({ seqs: {}, ...this.#store.savedInbox(), isParked: true });
   }
 
   /** The person publishes other servers. */

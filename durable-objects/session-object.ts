@@ -95,7 +95,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
-    this.#readers.closed(socket);
+    if (this.#readers.closed(socket) === "while asleep") this.#host.session?.leftAsleep();
     if (code === CLIENT_GONE_CODE) await this.#host.clientLeft();
   }
 

@@ -98,9 +98,15 @@ export class SessionReaders {
     connection?.reader.pump();
   }
 
-  closed(socket: WebSocket): void {
-    this.#sockets.get(socket)?.reader.abandon();
+  /** @returns `while asleep` where the reader of the newest standalone stream had left before this life began. */
+  closed(socket: WebSocket): "while asleep" | undefined {
+    const connection = this.#sockets.get(socket);
+    connection?.reader.abandon();
     this.#sockets.delete(socket);
+    if (connection !== undefined) return undefined;
+    const was = attachmentOf(socket);
+    const isNewest = was?.stream.kind === "standalone" && was.openedAt >= this.#lastOpenedAt;
+    return isNewest ? "while asleep" : undefined;
   }
 
   /** Makes the channel for a stream that answers a call. */

@@ -80,6 +80,13 @@ export class HandOver {
     if (this.#options.life.take("stirred")) this.#awaitQuiet();
   }
 
+  /** The newest standalone stream lost its reader while the object slept. Its Worker watched, and no other does. */
+  leftAsleep(): void {
+    if (this.#isOver) return;
+    if (this.#options.streams.standalone() === undefined) this.left();
+    else this.takeOver(false);
+  }
+
   /** A standalone stream has lost its reader. */
   left(): void {
     if (this.#isOver) return;

@@ -161,6 +161,11 @@ export class Session {
     return reader;
   }
 
+  /** The newest standalone stream lost its reader while the session's object slept. */
+  leftAsleep(): void {
+    this.#handOver.leftAsleep();
+  }
+
   /** Resumes or ends the calls that an earlier life of the session's object left open. */
   revive(): void {
     revive(this.#core);

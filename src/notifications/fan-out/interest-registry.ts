@@ -152,7 +152,11 @@ export class InterestRegistry {
     const honoured = this.#interestsOf(slug);
     const add: Topic[] = [];
     const remove: Topic[] = [];
+    const isAsked = (topic: Topic): boolean => this.#asked.has(key(slug, topic));
+    // Of what is being asked for, the feed could carry out the two in any order, and answer them in another.
+    this.sendLater(slug, doubtful.filter(isAsked));
     for (const topic of doubtful) {
+      if (isAsked(topic)) continue;
       if (!subscriptions.isWanted({ slug, topic })) remove.push(topic);
       // Nobody may have wanted the topic meanwhile, and the feed may have lost what it had promised.
       else add.push(topic);

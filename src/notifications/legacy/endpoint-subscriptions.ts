@@ -81,11 +81,10 @@ export class EndpointSubscriptions {
     const retentionMs = requestScope.limits.retentionMinutes * 60_000;
     this.#options = options;
     this.#wanted = new SessionSubscriptions(requestScope, savedWanted);
-    // A branch that was asked to forget the session has nothing of it.
-    const isKnown = savedWanted !== undefined && saved?.isParked !== true;
     this.#interests = new SessionInterests(options.source, requestScope, {
       before: savedWanted?.life,
-      isKnown,
+      // Also of a session that was asked to be forgotten: the branch may not have heard that, or was asked again since.
+      isKnown: savedWanted !== undefined,
       onBegin: () => {
         if (this.#savedLife !== this.#interests.life) this.#save();
       },
@@ -100,7 +99,7 @@ export class EndpointSubscriptions {
       dropped: (topic) => this.#inbox.forget(topic),
       save: () => this.#save(),
     });
-    this.#mustRenew = isKnown;
+    this.#mustRenew = savedWanted !== undefined && saved?.isParked !== true;
     this.#isLate = this.#wanted.hasNoPromise || savedWanted?.isLate === true;
     this.#hasToldOfServers = this.#wanted.lists().length > 0;
   }

@@ -96,8 +96,10 @@ async function sendChanges(
   let accounts: AccountKeys = new Map();
   const interests = async (): Promise<Interests> => {
     const bySlugs = wanted.interests(endpoint);
-    accounts = await accountKeys(endpoint, Object.keys(bySlugs));
-    return byKey(endpoint, bySlugs, publisher);
+    const keys = await accountKeys(endpoint, Object.keys(bySlugs));
+    const keyed = await byKey(endpoint, bySlugs, publisher);
+    accounts = keys;
+    return keyed;
   };
   const connection = new NewsConnection(fanOut, await interests(), signal);
   const over = new AbortController();

@@ -47,8 +47,14 @@ export class NewsConnection {
       if (this.#failures > 0) await sleep(pauseMs(BACKOFF, this.#failures - 1), this.#signal);
       this.#signal.throwIfAborted();
       // A fan-out that fails is being restarted.
-      const socket = await this.#fanOut.listen(this.#interests).catch(() => undefined);
+      const interests = this.#interests;
+      const socket = await this.#fanOut.listen(interests).catch(() => undefined);
       if (socket === undefined) continue;
+      // They were replaced meanwhile, and `listenFor` found no socket of theirs to close.
+      if (interests !== this.#interests) {
+        socket.close();
+        continue;
+      }
       this.#socket = socket;
       this.#openedAt = Date.now();
       // An abort during the attempt found no socket to close.

@@ -182,3 +182,35 @@ test("a message of a watch is written once, though the object died before it sai
   await stream.silence();
   await stream.cancel();
 });
+
+describe("the Worker that watches loses its client's stream while the object sleeps:", () => {
+  test("the object watches, as the client is likely to be back", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.inUse(upstream.mcp);
+    const stream = await session.listen();
+    const { id } = (await stream.next()) ?? {};
+    await opens(upstream, 2);
+    await isClosed(upstream, 0);
+    await evict(session);
+    await stream.cancel();
+    await opens(upstream, 3);
+    await upstream.send(NOTE);
+    const again = await session.listen(id);
+    expect(await again.message()).toMatchObject(NOTE);
+    await again.cancel();
+  });
+
+  test("the object watches for the client's other stream", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.inUse(upstream.mcp);
+    const [first, second] = [await session.listen(), await session.listen()];
+    await opens(upstream, 2);
+    await isClosed(upstream, 0);
+    await evict(session);
+    await second.cancel();
+    await opens(upstream, 3);
+    await upstream.send(NOTE);
+    expect(await first.message()).toMatchObject(NOTE);
+    await first.cancel();
+  });
+});

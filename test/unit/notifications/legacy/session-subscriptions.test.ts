@@ -1432,6 +1432,49 @@ describe("a client that is away", () => {
   });
 });
 
+/** A session whose client has listened, and has no stream any more. */
+async function wasAway(): Promise<Scene> {
+  const scene = new Scene();
+  await scene.listen();
+  scene.isListening = false;
+  return scene;
+}
+
+describe("a session that was away for long and ends leaves nothing at the fan-out", () => {
+  test("where its object dies as its client is back", async ({ expect }) => {
+    const scene = await wasAway();
+    scene.subscriptions.goOffline();
+    await scene.settle();
+    scene.left.length = 0;
+    const { promise: never } = Promise.withResolvers<Interests>();
+    const replace = scene.replace.bind(scene);
+    // The fan-out has the interests, and the answer does not arrive in this life.
+    scene.replace = async (...asked) => {
+      await replace(...asked);
+      return never;
+    };
+    scene.isListening = true;
+    scene.subscriptions.listened({ isAgain: true });
+    await vi.advanceTimersByTimeAsync(0);
+    scene.replace = replace;
+    scene.revive();
+    await scene.subscriptions.end();
+    expect(scene.left).toEqual([undefined]);
+  });
+
+  test("where the fan-out was not reached as it was to forget the session", async ({ expect }) => {
+    const scene = await wasAway();
+    const unsubscribe = scene.unsubscribe.bind(scene);
+    scene.unsubscribe = () => Promise.reject(new Error("It is being restarted"));
+    scene.subscriptions.goOffline();
+    await scene.settle();
+    scene.unsubscribe = unsubscribe;
+    scene.revive();
+    await scene.subscriptions.end();
+    expect(scene.left).toEqual([undefined]);
+  });
+});
+
 test("what is forbidden since is not announced in another life", async ({ expect }) => {
   const resources = policy(["x:*", "db:{table}", "y:1"], ["x:secret/*"]);
   const scene = new Scene({ ...MERGED, servers: [{ ...A, resources }, B] });

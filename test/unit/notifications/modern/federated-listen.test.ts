@@ -155,6 +155,39 @@ describe("a listener", () => {
     },
   );
 
+  test("follows an account though the vault that knows of no other dies meanwhile", async ({
+    expect,
+  }) => {
+    const [a, b] = [fakeCredentials(), fakeCredentials()];
+    a.account = () => Promise.resolve(undefined);
+    b.account = () => Promise.resolve(undefined);
+    const guarded = (slug: string, credentials: typeof a): Server => {
+      const server = fakeServer(slug, { auth: { kind: "oauth" } as Server["auth"] });
+      return { ...server, target: { ...server.target, credentials } };
+    };
+    const endpoint: Endpoint = {
+      ...{ servers: [guarded("a", a), guarded("b", b)], isMerged: true, keepsNames: false },
+    };
+    const fanOut = new FakeFanOut();
+    fanOut.onOpen = () => {
+      fanOut.onOpen = undefined;
+      a.account = () => Promise.resolve("a1");
+      // That there is none is asked each time: for the new interests it fails once.
+      let asked = 0;
+      b.account = () =>
+        ++asked === 3
+          ? Promise.reject(new Error("It is being restarted"))
+          : Promise.resolve(undefined);
+    };
+    const listener = new Listener({ toolsListChanged: true }, fanOut, 1, endpoint, "two vaults");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(fanOut.asked.map((asked) => Object.keys(asked))).toEqual([
+      ["accounts/person p1"],
+      ["a a1 person p1", "accounts/person p1"],
+    ]);
+    listener.hangUp();
+  });
+
   test("gets nothing before the acknowledgement", async ({ expect }) => {
     const fanOut = new FakeFanOut();
     fanOut.onOpen = (socket) => socket.say(changed(1));
