@@ -4,7 +4,16 @@
 import { beforeAll, describe, test } from "vitest";
 
 import { Upstream } from "../integration/upstream.ts";
-import { asked, newName, noToken, registered, tell, teller, used } from "./doctor-fixture.ts";
+import {
+  asked,
+  comeWithoutToken,
+  newName,
+  noToken,
+  registered,
+  tell,
+  teller,
+  used,
+} from "./doctor-fixture.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { as } from "./people.ts";
 import { activityOn, newSignIn, SESSION_COOKIE, Visitor } from "./visitor.ts";
@@ -105,6 +114,18 @@ describe("an application that cannot sign in", () => {
     await tell([used(client)], from);
     expect((await attention()).items.filter(({ kind }) => kind === "login")).toEqual([]);
     expect((await root.visit(ADMIN)).text).not.toContain("Login trouble");
+  });
+
+  test("stays in the list, however many come without a token after it", async ({ expect }) => {
+    const client = newName("cursor");
+    const from = teller();
+    await tell([registered(client), asked(client)], from);
+    await tell([noToken(client)], from);
+    await comeWithoutToken();
+    const items = (await attention()).items.filter(({ kind }) => kind === "login");
+    expect(items.map(({ subject }) => subject)).toEqual(["Test app"]);
+    expect((await root.visit(ADMIN)).text).toMatch(/Needs you.*Test app Login trouble/s);
+    await tell([used(client)], from);
   });
 
   test("that a person turned away is no trouble", async ({ expect }) => {

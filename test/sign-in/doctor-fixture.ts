@@ -32,6 +32,12 @@ export async function tell(
   return references;
 }
 
+/** Somebody without a token, at ever new addresses, more often than a page lists attempts. */
+export async function comeWithoutToken(times = 120): Promise<void> {
+  const tellers = Array.from({ length: times }, () => teller());
+  await Promise.all(tellers.map((from) => tell([{ kind: "challenged", path: "/mcp" }], from)));
+}
+
 export async function traceOf(reference: string | undefined): Promise<LoginTrace> {
   const found = await findLogin(records().store, reference ?? "");
   if (found === undefined) throw new Error(`No trace ${reference}`);

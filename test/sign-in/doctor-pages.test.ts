@@ -19,7 +19,7 @@ import {
   REDIRECT_URI,
   requestToken,
 } from "../support/oauth-requests.ts";
-import { asked, kinds, newName, registered, tell } from "./doctor-fixture.ts";
+import { asked, comeWithoutToken, kinds, newName, registered, tell } from "./doctor-fixture.ts";
 import { gateway, newBrowser, ORIGIN } from "./gateway.ts";
 import { as, records, SOMEBODY } from "./people.ts";
 import { SESSION_COOKIE, Visitor } from "./visitor.ts";
@@ -196,6 +196,16 @@ describe("the pages of the login doctor", () => {
     expect([missing.status, missing.text]).toEqual([
       ...[404, expect.stringContaining("There is no attempt zzzzzzzz")],
     ]);
+  });
+
+  test("list an attempt, however many come without a token after it", async ({ expect }) => {
+    const [one = ""] = await tell([asked(newName("client"))]);
+    await comeWithoutToken();
+    expect((await root.visit(PATHS.logins)).text).toContain(one);
+    const traces = await recentLogins(records().store, 100);
+    expect(traces.filter(({ key }) => !key.startsWith("client:"))).toHaveLength(100);
+    const times = traces.map(({ updatedAt }) => updatedAt);
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
   });
 
   test("show codes in words", async ({ expect }) => {

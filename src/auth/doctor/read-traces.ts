@@ -40,7 +40,11 @@ export async function findLogin(
   return joined(trace, found.flat());
 }
 
-/** Newest first: the attempts of applications, and those that belong to none. */
+/**
+ * Newest first: the attempts of applications, and those that belong to none.
+ *
+ * @param limit for each of the two kinds: anyone can make any number of the second, and displaces none of the first.
+ */
 export async function recentLogins(
   store: Pick<AuthStore, "allEphemeral">,
   limit: number,
@@ -60,7 +64,9 @@ export async function recentLogins(
     );
   });
   const rest = others.filter((trace) => !taken.has(trace) && isOfNote(trace));
-  return [...attempts, ...rest].toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, limit);
+  return [...attempts.slice(0, limit), ...rest.slice(0, limit)].toSorted(
+    (a, b) => b.updatedAt - a.updatedAt,
+  );
 }
 
 function joined(trace: LoginTrace, others: readonly TracedStep[]): LoginTrace {
