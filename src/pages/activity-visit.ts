@@ -2,11 +2,9 @@
 
 import type { Activities } from "../activity/activities.ts";
 import { type CallFilter, type CallPlace, OUTCOMES } from "../activity/call.ts";
-import { signInPath } from "../auth/sign-in/browser.ts";
 import type { ConnectContext } from "./account-context.ts";
-import { adminsOnly } from "./page-guard.ts";
+import { adminsOnly, signInFirst } from "./page-guard.ts";
 import { type PageVisitor, visitorOf } from "./page-visitor.ts";
-import { seeOther } from "./respond.ts";
 
 interface ActivityContext extends ConnectContext {
   readonly activities: Activities;
@@ -33,8 +31,8 @@ export function visitingActivity(
 ): ActivityHandler {
   return async (context, request) => {
     const visitor = await visitorOf(context, request);
-    const { pathname, search, searchParams: query } = new URL(request.url);
-    if (visitor === undefined) return seeOther(signInPath(pathname + search), context);
+    const { searchParams: query } = new URL(request.url);
+    if (visitor === undefined) return signInFirst(context, request);
     const visit = { context, request, visitor, query };
     if ((isForAdmins || isOfEveryone(visit)) && !visitor.isAdmin) return adminsOnly(context);
     return show(visit);

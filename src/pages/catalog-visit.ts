@@ -1,11 +1,10 @@
 /** A visit to the catalog, which exists with and without sign-in: who comes, and what they may use. */
 
-import { signInPath } from "../auth/sign-in/browser.ts";
 import type { ConnectContext } from "./account-context.ts";
 import { titleOf } from "./catalog-items.ts";
 import { type Console, type ConsoleServer, ITEM_KINDS } from "./console/console.ts";
+import { signInFirst } from "./page-guard.ts";
 import { type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
-import { seeOther } from "./respond.ts";
 import type { ServerHead } from "./view/catalog-parts.ts";
 
 interface CatalogContext extends ConnectContext {
@@ -41,8 +40,7 @@ export interface CatalogVisit {
 export function visiting(show: (visit: CatalogVisit) => Promise<Response>): CatalogHandler {
   return async (context, request, place) => {
     const visitor = await visitorOf(context, request);
-    const { pathname, search } = new URL(request.url);
-    if (visitor === undefined) return seeOther(signInPath(pathname + search), context);
+    if (visitor === undefined) return signInFirst(context, request);
     const console = await context.consoleOf(visitor, place.slug);
     return show({ context, request, place, visitor, console });
   };

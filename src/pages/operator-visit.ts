@@ -3,12 +3,10 @@
  * where there is no sign-in. A GET changes nothing; a form has to come from a page of ours.
  */
 
-import { signInPath } from "../auth/sign-in/browser.ts";
 import type { OperatorContext, SiteContext } from "./account-context.ts";
 import { attentionOf, type Reader } from "./attention-facts.ts";
-import { adminsOnly, signInAgain } from "./page-guard.ts";
+import { adminsOnly, signInAgain, signInFirst } from "./page-guard.ts";
 import { auditedAs, navFor, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
-import { seeOther } from "./respond.ts";
 import type { Nav } from "./view/layout.ts";
 
 /** @param slug of the server that the path names; empty where it names none. */
@@ -29,7 +27,7 @@ export interface OperatorVisit {
 export function operating(show: (visit: OperatorVisit) => Promise<Response>): OperatorHandler {
   return async (context, request, slug) => {
     const visitor = await visitorOf(context, request);
-    if (visitor === undefined) return seeOther(signInPath(new URL(request.url).pathname), context);
+    if (visitor === undefined) return signInFirst(context, request);
     if (!visitor.isAdmin) return adminsOnly(context);
     return show({ context, request, slug, visitor });
   };

@@ -46,7 +46,7 @@ export function shown(
 ): Handler {
   return async (context, request) => {
     const who = await signedIn(context, request);
-    if (who === undefined) return seeOther(signInPath(new URL(request.url).pathname), context);
+    if (who === undefined) return signInFirst(context, request);
     if (guard.forAdmins === true && !who.user.isAdmin) return adminsOnly(context);
     return show(context, who, request);
   };
@@ -76,6 +76,17 @@ export function submitted(
     if (needsFresh && !isFresh(context, who.session)) return signInAgain(context, path);
     return act(context, { who, form }, request);
   };
+}
+
+/**
+ * For a page that nobody sees who is not signed in. The sign-in leads back to what its link asked for, without the
+ * notice of an action: that is over.
+ */
+export function signInFirst(context: Where, { url }: Request): Response {
+  const { pathname, searchParams } = new URL(url);
+  searchParams.delete(NOTICE);
+  const query = searchParams.toString();
+  return seeOther(signInPath(query === "" ? pathname : `${pathname}?${query}`), context);
 }
 
 /**
@@ -159,6 +170,9 @@ const NOTICES = {
   "server-checked-often": "It is looked at already. Wait a moment, then load this page again.",
 } as const;
 
+/** The parameter with the word for a notice. */
+const NOTICE = "done";
+
 /** Redirects to the page of a form, with a word for the notice that the page shows. */
 export function done(context: Where, path: string, notice: Notice): Response {
   return seeOther(withNotice(context, path, notice), context);
@@ -166,7 +180,7 @@ export function done(context: Where, path: string, notice: Notice): Response {
 
 function withNotice({ origin }: Where, path: string, notice: Notice): string {
   const { pathname, searchParams, hash } = new URL(path, origin);
-  searchParams.set("done", notice);
+  searchParams.set(NOTICE, notice);
   return `${pathname}?${searchParams.toString()}${hash}`;
 }
 
@@ -175,7 +189,7 @@ function withNotice({ origin }: Where, path: string, notice: Notice): string {
  * @returns one of our sentences, whatever the query contains.
  */
 export function noticeOf({ url }: Request, about = ""): string | undefined {
-  const word = new URL(url).searchParams.get("done") ?? "";
+  const word = new URL(url).searchParams.get(NOTICE) ?? "";
   const isKnown = word.startsWith(about) && Object.hasOwn(NOTICES, word);
   return isKnown ? NOTICES[word as keyof typeof NOTICES] : undefined;
 }

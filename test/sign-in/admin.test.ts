@@ -46,6 +46,22 @@ describe("the admin page:", () => {
     },
   );
 
+  test.for([
+    [`${PATHS.logins}?reference=abcdefgh`, `${PATHS.logins}?reference=abcdefgh`],
+    [`${PATHS.admin}?q=ann+b&page=3`, `${PATHS.admin}?q=ann+b&page=3`],
+    ["/admin/servers/alpha?q=x&done=tool-denied&page=3", "/admin/servers/alpha?q=x&page=3"],
+    [`${PATHS.account}?done=key-revoked`, PATHS.account],
+    [`${PATHS.catalog}?q=a%5Cb&done=server-on`, `${PATHS.catalog}?q=a%5Cb`],
+    [`${PATHS.activity}?server=alpha`, `${PATHS.activity}?server=alpha`],
+  ] as const)(
+    "P10: the sign-in leads back to %s with its query, but without the notice of an action",
+    async ([path, to], { expect }) => {
+      const nobody = await gateway.send(ORIGIN + path, { method: "GET", headers: {} });
+      const login = `/login?${new URLSearchParams({ to }).toString()}`;
+      expect([nobody.status, nobody.headers.get("location")]).toEqual([303, login]);
+    },
+  );
+
   test("a token gives no access", async ({ expect }) => {
     const { token } = await root.person.key({ path: "/admin", scopes: ["admin"] });
     for (const path of [PATHS.admin, PATHS.logins]) {
