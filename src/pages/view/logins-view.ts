@@ -154,8 +154,9 @@ function step({ at, title, detail, outcome }: LoginStepView, start: number): Htm
 /** The time since the first step: a reader looks for the slow steps. */
 function elapsed(ms: number): string {
   if (ms < 1000) return `+${ms} ms`;
-  const seconds = ms / 1000;
-  return seconds < 60
-    ? `+${seconds.toFixed(1)} s`
-    : `+${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  // Rounded before it is divided: 59.96 s are a minute, and 119.6 s are two.
+  const tenths = Math.round(ms / 100);
+  if (tenths < 600) return `+${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `+${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
