@@ -89,12 +89,12 @@ const LOCAL_HOLDER: AccountHolder = { id: LOCAL_PERSON, label: "You", hasAccount
 function withHolders(server: ServerHealth, accounts: readonly AccountServerRow[]): ServerHealth {
   if (server.state !== "personal") return server;
   const row = accounts.find(({ slug }) => slug === server.slug);
-  const { people = [], notAsked = 0 } = row ?? {};
+  const { people = [], notKnown = 0 } = row ?? {};
   const count = people.length;
   const who =
-    count + notAsked === 0
+    count + notKnown === 0
       ? "nobody has connected one yet"
-      : `${notAsked > 0 ? "at least " : ""}${count} of them ${count === 1 ? "has" : "have"} connected one`;
+      : `${notKnown > 0 ? "at least " : ""}${count} of them ${count === 1 ? "has" : "have"} connected one`;
   return { ...server, note: `Each person has an account of their own there; ${who}` };
 }
 

@@ -1,13 +1,15 @@
 /**
  * Who has which account at which server: a person's own, for `/account`; everybody's, for `/admin`. Only the
- * vaults of people who have begun to connect one are asked, since asking a vault calls it to life.
+ * vaults of people who have begun to connect one are asked, since asking a vault calls it to life. A page has more
+ * than accounts, so it is shown without those of a vault that does not answer.
  */
 
 import { callbackUrl } from "../accounts/addresses.ts";
 import { isSignInWay, labelOf } from "../accounts/settings.ts";
-import type { AccountSummary } from "../accounts/vault.ts";
+import type { AccountSummary, VaultOwner } from "../accounts/vault.ts";
 import type { User } from "../auth/store/users.ts";
 import { mapLimited } from "../lib/map-limited.ts";
+import { logUnexpected } from "../observability/unexpected.ts";
 import {
   type AccountServer,
   type ConnectContext,
@@ -21,21 +23,39 @@ import { personLabel } from "./words.ts";
 
 type Owner = Pick<User, "id" | "hasAccounts">;
 
-function accountsOf(
+/** @returns `undefined` where the vault does not answer. */
+export async function accountsIn(
   { accounts }: Pick<ConnectContext, "accounts">,
-  { id, hasAccounts }: Owner,
-): Promise<readonly AccountSummary[]> {
-  if (hasAccounts !== true) return Promise.resolve([]);
-  return accounts.vaults.of({ kind: "person", person: id }).accounts();
+  owner: VaultOwner,
+): Promise<readonly AccountSummary[] | undefined> {
+  try {
+    return await accounts.vaults.of(owner).accounts();
+  } catch (error) {
+    logUnexpected(error); // the object restarts
+    return undefined;
+  }
 }
 
-/** Each server that asks for an account of this person, and what they have at others. */
+async function accountsOf(
+  context: Pick<ConnectContext, "accounts">,
+  { id, hasAccounts }: Owner,
+): Promise<readonly AccountSummary[] | undefined> {
+  return hasAccounts === true ? accountsIn(context, { kind: "person", person: id }) : [];
+}
+
+/**
+ * Each server that asks for an account of this person, and what they have at others.
+ *
+ * @returns `undefined` where their vault does not answer.
+ */
 export async function ownAccounts(
   context: SiteContext,
   user: Owner,
-): Promise<readonly OwnAccountRow[]> {
+): Promise<readonly OwnAccountRow[] | undefined> {
   const { servers } = context.accounts;
-  const rest = new Map((await accountsOf(context, user)).map((each) => [each.slug, each]));
+  const known = await accountsOf(context, user);
+  if (known === undefined) return undefined;
+  const rest = new Map(known.map((each) => [each.slug, each]));
   const rows = [...servers.values()]
     .filter((server) => !isShared(server))
     .map((server): OwnAccountRow => {
@@ -69,22 +89,24 @@ export async function accountServers(
   context: ConnectContext,
   holders: readonly AccountHolder[],
 ): Promise<readonly AccountServerRow[]> {
-  const { servers, vaults } = context.accounts;
+  const { servers } = context.accounts;
   if (servers.size === 0) return [];
   const owners = holders.filter(({ hasAccounts }) => hasAccounts === true);
   const isAnyShared = [...servers.values()].some(isShared);
   const [shared, ...own] = await Promise.all([
-    isAnyShared ? vaults.of({ kind: "shared" }).accounts() : [],
+    isAnyShared ? accountsIn(context, { kind: "shared" }) : [],
     mapLimited(owners.slice(0, ASKED), AT_A_TIME, async (owner) => ({
       label: owner.label,
       accounts: await accountsOf(context, owner),
     })),
   ]);
-  const people = own.flat();
+  const people = own
+    .flat()
+    .flatMap(({ label, accounts }) => (accounts === undefined ? [] : [{ label, accounts }]));
   return Promise.all(
     Array.from(servers.values(), async (server): Promise<AccountServerRow> => {
       const { slug, url, auth } = server;
-      const ofAll = isShared(server) ? shared.find((each) => each.slug === slug) : undefined;
+      const ofAll = isShared(server) ? shared?.find((each) => each.slug === slug) : undefined;
       return {
         ...{ slug, label: labelOf(server), host: hostOf(url), kind: auth.kind },
         redirectUri: redirectUriOf(server, context.origin),
@@ -93,7 +115,8 @@ export async function accountServers(
           const account = accounts.find((each) => each.slug === slug);
           return account === undefined ? [] : [{ label, account: shownAccount(account) }];
         }),
-        notAsked: Math.max(0, owners.length - ASKED),
+        isSharedKnown: shared !== undefined,
+        notKnown: owners.length - people.length,
       };
     }),
   );

@@ -1,8 +1,9 @@
 /** The browser comes back from an authorization server: session, cookie and `state` have to be of one attempt. */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { accountServers } from "../../src/pages/connected-accounts.ts";
+import { PATHS } from "../../src/pages/view/paths.ts";
 import type { Page } from "../support/oauth-browser.ts";
 import { AccountGateway, type Guest } from "./account-gateway.ts";
 import { FakeVaults, SERVERS } from "./fake-vaults.ts";
@@ -156,6 +157,29 @@ describe("the account page", () => {
     expect(text).toContain("The sign-in service has ended the access.");
     expect(text).toContain("An account at a server was connected · s");
   });
+
+  test("is there without the accounts while their vault does not answer", async ({ expect }) => {
+    const alice = await gateway.arrive();
+    await comeBack(alice, `code=c&state=${await begin(alice)}`);
+    const { id: key } = await alice.visitor.person.key({ path: "/mcp" });
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    alice.vault.isSilent = true;
+    const page = await alice.browser.visit("/account");
+    expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "unexpected_error" }));
+    logged.mockRestore();
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("What you have connected cannot be shown at the moment");
+    expect(page.text).not.toContain("Not connected");
+    const revoked = await alice.browser.submit(page, {
+      action: PATHS.revokeKey,
+      fields: { id: key },
+    });
+    expect(revoked.text).toContain("The key works no more.");
+    alice.vault.isSilent = false;
+    const { text } = await alice.browser.visit("/account");
+    expect(text).toContain("Server S Connected");
+    expect(text).not.toContain("cannot be shown");
+  });
 });
 
 describe("the admin page", () => {
@@ -184,6 +208,38 @@ describe("the admin page", () => {
     expect((await root.browser.visit("/admin")).text).toContain("Alice of long ago Connected");
   });
 
+  test("is there while vaults do not answer, and counts their people", async ({ expect }) => {
+    const vaults = new FakeVaults();
+    const own = new AccountGateway(vaults);
+    const [root, alice] = [await own.arrive({ isAdmin: true }), await own.arrive()];
+    await alice.visitor.shard.users.change(alice.id, { hasAccounts: true });
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    alice.vault.isSilent = true;
+    vaults.shared.isSilent = true;
+    const page = await root.browser.visit("/admin");
+    expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "unexpected_error" }));
+    logged.mockRestore();
+    expect(page.status).toBe(200);
+    expect(page.text).toMatch(/Not known of 1 more person, who may have one\./);
+    expect(page.text).toMatch(/all Not known .*It cannot be shown at the moment/);
+    expect(page.forms.map(({ action }) => action)).toContain(PATHS.disableUser);
+  });
+
+  test("does not know the accounts of whoever's vault did not answer", async ({ expect }) => {
+    const vaults = new FakeVaults();
+    const holders = ["u_one", "u_two", "u_three"].map((id) => {
+      vaults.ofPerson(id).keep("s");
+      return { id, label: id, hasAccounts: true as const };
+    });
+    vaults.ofPerson("u_two").isSilent = true;
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    const context = { origin: ORIGIN, accounts: { servers: SERVERS, vaults }, auth: undefined };
+    const [row] = await accountServers(context, holders);
+    logged.mockRestore();
+    expect(row?.people.map(({ label }) => label)).toEqual(["u_one", "u_three"]);
+    expect(row?.notKnown).toBe(1);
+  });
+
   test("asks no more vaults than one request can, and knows how many it did not ask", async ({
     expect,
   }) => {
@@ -195,7 +251,7 @@ describe("the admin page", () => {
     });
     const context = { origin: ORIGIN, accounts: { servers: SERVERS, vaults }, auth: undefined };
     const [row] = await accountServers(context, [{ id: "u_new", label: "New" }, ...holders]);
-    expect([row?.people.length, row?.notAsked]).toEqual([500, 3]);
+    expect([row?.people.length, row?.notKnown]).toEqual([500, 3]);
     expect(row?.people.at(-1)?.label).toBe("u_499");
   });
 });

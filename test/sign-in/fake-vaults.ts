@@ -54,6 +54,8 @@ export class FakeVault implements Vault {
   /** In place of a connection. */
   failure: ConnectProblem | undefined;
   unanswered = 0;
+  /** It fails when it is asked for accounts, as an object that cannot be reached. */
+  isSilent = false;
   credential = NEVER;
   lacking = NEVER;
   connected = NEVER;
@@ -76,6 +78,7 @@ export class FakeVault implements Vault {
   }
 
   async accounts(): Promise<readonly AccountSummary[]> {
+    if (this.isSilent) throw new Error("The vault cannot be reached");
     return [...this.kept.values()];
   }
 

@@ -88,25 +88,26 @@ const servers: readonly AccountServerRow[] = [
     ...{ slug: "github", label: "GitHub", host: "api.githubcopilot.com", kind: "oauth" },
     redirectUri: "https://mcp.example.com/oauth/upstream/github/callback",
     shared: undefined,
+    isSharedKnown: true,
     people: [
       { label: "ada@example.com", account },
       { label: "charles@example.com", account: { ...account, state: "needs-connect" } },
     ],
-    notAsked: 112,
+    notKnown: 112,
   },
   {
     ...{ slug: "wiki", label: "Wiki", host: "wiki.example.com", kind: "oauth-shared" },
     redirectUri: "https://mcp.example.com/oauth/upstream/wiki/callback",
     shared: { ...account, connectedBy: "ada@example.com" },
-    ...{ people: [], notAsked: 0 },
+    ...{ isSharedKnown: true, people: [], notKnown: 0 },
   },
   {
     ...{ slug: "stripe", label: "Stripe", host: "mcp.stripe.com", kind: "key" },
-    ...{ redirectUri: undefined, shared: undefined, people: [], notAsked: 0 },
+    ...{ redirectUri: undefined, shared: undefined, isSharedKnown: true, people: [], notKnown: 0 },
   },
   {
     ...{ slug: "build", label: "Build", host: "build.example.com", kind: "client-credentials" },
-    ...{ redirectUri: undefined, shared: undefined, people: [], notAsked: 0 },
+    ...{ redirectUri: undefined, shared: undefined, isSharedKnown: true, people: [], notKnown: 0 },
   },
 ];
 

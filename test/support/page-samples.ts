@@ -115,6 +115,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     isPublishingOn: false,
     person: { label: "the owner", provider: "the owner code", isAdmin: false },
   }),
+  "account-unreadable": accountView({ ...account, accounts: undefined }),
   "account-publishing": accountView({
     ...account,
     published: [
@@ -150,6 +151,13 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     servers: Array.from({ length: 50 }, (_, n) => ({
       ...(admin.servers[n % admin.servers.length] ?? NO_SERVER),
       slug: `server-with-a-name-${n}`,
+    })),
+  }),
+  "admin-unreadable": adminView({
+    ...admin,
+    accounts: admin.accounts.map((each) => ({
+      ...each,
+      ...{ shared: undefined, isSharedKnown: false, people: [], notKnown: 1 },
     })),
   }),
   "admin-empty": adminView({

@@ -30,8 +30,8 @@ import { when } from "./time.ts";
 
 export interface AccountView extends PageContext {
   readonly person: { readonly label: string; readonly provider: string; readonly isAdmin: boolean };
-  /** Of each server that asks for one. */
-  readonly accounts: readonly OwnAccountRow[];
+  /** Of each server that asks for one; `undefined` where they are not known at the moment. */
+  readonly accounts: readonly OwnAccountRow[] | undefined;
   /** From machines of theirs. */
   readonly published?: readonly PublishedServerRow[];
   readonly grants: readonly Grant[];

@@ -27,13 +27,24 @@ export interface OwnAccountRow {
   readonly account: ShownAccount | undefined;
 }
 
+const TITLE = "Accounts at servers";
+const UNREADABLE =
+  "cannot be shown at the moment, because the gateway cannot read it. Load this page again in a moment.";
+
+/** @param rows absent where they are not known at the moment. */
 export function ownAccountsSection(
-  rows: readonly OwnAccountRow[],
+  rows: readonly OwnAccountRow[] | undefined,
   page: PageContext,
 ): Html | undefined {
+  if (rows === undefined)
+    return part(
+      TITLE,
+      undefined,
+      html`<p class="note warn">What you have connected ${UNREADABLE}</p>`,
+    );
   if (rows.length === 0) return undefined;
   return part(
-    "Accounts at servers",
+    TITLE,
     "These servers know you by an account of your own. Your applications use it through this gateway.",
     listOf(
       rows.map((row) => ownAccount(row, page)),
@@ -91,9 +102,11 @@ export interface AccountServerRow {
   readonly redirectUri: string | undefined;
   /** The account that all share. */
   readonly shared: ShownAccount | undefined;
+  /** False where it could not be asked whether there is one. */
+  readonly isSharedKnown: boolean;
   readonly people: readonly PersonAccount[];
-  /** How many people more may have one. */
-  readonly notAsked: number;
+  /** How many people more may have one: they were not asked for, or their vaults did not answer. */
+  readonly notKnown: number;
 }
 
 interface PersonAccount {
@@ -116,7 +129,7 @@ export function accountServersSection(
 ): Html | undefined {
   if (rows.length === 0) return undefined;
   return part(
-    "Accounts at servers",
+    TITLE,
     "How servers know who calls. Where an authorization server asks for a redirect URI, enter it exactly as it stands here.",
     listOf(
       rows.map((row) => accountServer(row, page)),
@@ -138,32 +151,39 @@ export function sealSection({ csrf }: PageContext): Html {
 }
 
 function accountServer(row: AccountServerRow, page: PageContext): Html {
-  const { slug, label, host, kind, redirectUri, shared } = row;
+  const { slug, label, host, kind, redirectUri, shared, isSharedKnown } = row;
   const isShared = kind === "oauth-shared";
   const hasOne = isShared || kind === "client-credentials";
+  const isUnknown = hasOne && !isSharedKnown;
+  const state = isUnknown ? badge("Not known", "warn") : accountBadge(shared);
   return entry({
-    title: html`${foreign(label, slug)} ${hasOne && accountBadge(shared)}`,
+    title: html`${foreign(label, slug)} ${hasOne && state}`,
     facts: [
       ["Server", exactText(host)],
       ["Knows callers", KNOWN_BY[kind]],
       ...(redirectUri === undefined ? [] : [["Redirect URI", exactText(redirectUri)] as const]),
+      ...(isUnknown ? [["Account", `It ${UNREADABLE}`] as const] : []),
       ...(shared === undefined ? [] : accountFacts(shared, page.now)),
       ...(hasOne ? [] : [["Connected by", peopleList(row)] as const]),
     ],
-    action: isShared
-      ? html`${connectLink(slug, label, shared)}
-        ${shared !== undefined && disconnectButton({ slug, label, back: "admin" }, page)}`
-      : undefined,
+    action:
+      isShared && !isUnknown
+        ? html`${connectLink(slug, label, shared)}
+          ${shared !== undefined && disconnectButton({ slug, label, back: "admin" }, page)}`
+        : undefined,
   });
 }
 
-function peopleList({ people, notAsked }: AccountServerRow): Html | string {
-  if (people.length === 0 && notAsked === 0) return "nobody yet";
+function peopleList({ people, notKnown }: AccountServerRow): Html | string {
+  if (people.length === 0 && notKnown === 0) return "nobody yet";
   return html`${people.map(
     ({ label, account }, n) =>
       html`${n > 0 && ", "}<span>${foreign(label, "somebody")} ${accountBadge(account)}</span>`,
   )}${
-    notAsked > 0 &&
-    html` <span class="small">Not asked: ${notAsked} more people, who may have one.</span>`
+    notKnown > 0 &&
+    html` <span class="small"
+      >Not known of ${notKnown === 1 ? "1 more person" : `${notKnown} more people`}, who may have
+      one.</span
+    >`
   }`;
 }

@@ -154,7 +154,7 @@ test("the operator sees who is connected to what, and what to register", ({ expe
   const text = textOf(String(accountServersSection(servers, signIn)));
   for (const said of [
     "https://mcp.example.com/oauth/upstream/wiki/callback",
-    "ada@example.com Connected, charles@example.com Connect it again Not asked: 112 more people, who may have one.",
+    "ada@example.com Connected, charles@example.com Connect it again Not known of 112 more people, who may have one.",
     "by each person’s own key Connected by nobody yet",
     "by the gateway’s own account, whoever calls",
     "Connected by ada@example.com",
