@@ -72,6 +72,7 @@ async function adminPage(
     csrf: visitor.formToken,
     nav: navFor(visitor, "admin", items.length),
     items,
+    notKnown: known.notKnown,
     servers: known.servers.map((server) => withHolders(server, accounts)),
     notices: noticesOfEntries(known.notices, new Set(known.servers.map(({ slug }) => slug))),
     accounts,

@@ -1,6 +1,5 @@
 /** Gathers what there may be to look after, for `/admin` and the other pages of whoever runs the gateway. */
 
-import type { AccountSummary } from "../accounts/vault.ts";
 import { diagnose } from "../auth/doctor/diagnose.ts";
 import { recentLogins } from "../auth/doctor/read-traces.ts";
 import type { AuthContext } from "../auth/context/context.ts";
@@ -15,6 +14,7 @@ import {
   type KnownAccount,
   type OfflineServer,
 } from "./attention.ts";
+import { accountsIn } from "./connected-accounts.ts";
 import { clientNameOf } from "./login-names.ts";
 import type { AttentionItem } from "./operator/attention-item.ts";
 import { ownPublished } from "./published.ts";
@@ -47,47 +47,48 @@ export async function gather(context: OperatorContext, reader: Reader): Promise<
   // Many objects are asked for it, so only where there is a server that it matters for.
   const isAnyOld = health.some((each) => isOld(each, now));
   const lastCalled = isAnyOld ? await servers.lastCalled().catch(() => undefined) : undefined;
-  return { now, notices: servers.notices, servers: health, accounts, logins, lastCalled, offline };
+  return {
+    ...{ now, notices: servers.notices, servers: health, logins, lastCalled },
+    accounts: accounts.known,
+    offline: offline ?? [],
+    notKnown: [
+      ...(accounts.areAllKnown ? [] : ["sign-in" as const]),
+      ...(offline === undefined ? ["offline" as const] : []),
+    ],
+  };
 }
 
 /** The reader's own: whether anybody else publishes something is nobody's business. */
 async function offlineOf(
   { publishers, auth }: OperatorContext,
   { person: id, publishes }: Reader,
-): Promise<readonly OfflineServer[]> {
+): Promise<readonly OfflineServer[] | undefined> {
   const own = await ownPublished({ publishers }, { id, publishes });
   // Without sign-in there is no page of an account: the first page has the command.
   const link = auth === undefined ? connectPath("stdio") : `${PATHS.account}#published`;
-  return own.flatMap(({ slug, host, offlineSince: since }) =>
+  return own?.flatMap(({ slug, host, offlineSince: since }) =>
     since === undefined ? [] : { slug, host, since, link },
   );
 }
 
 async function accountsOf(
-  { accounts }: OperatorContext,
+  context: OperatorContext,
   { person, hasAccounts }: Reader,
-): Promise<readonly KnownAccount[]> {
-  const all = [...accounts.servers.values()];
+): Promise<{ readonly known: readonly KnownAccount[]; readonly areAllKnown: boolean }> {
+  const all = [...context.accounts.servers.values()];
   const isAnyShared = all.some(isShared);
   const isAnyOwn = hasAccounts && !all.every(isShared);
   const [shared, own] = await Promise.all([
-    isAnyShared ? summaries(() => accounts.vaults.of({ kind: "shared" }).accounts()) : undefined,
-    isAnyOwn
-      ? summaries(() => accounts.vaults.of({ kind: "person", person }).accounts())
-      : undefined,
+    isAnyShared ? accountsIn(context, { kind: "shared" }) : [],
+    isAnyOwn ? accountsIn(context, { kind: "person", person }) : [],
   ]);
-  return all.flatMap((server) => {
-    const known = isShared(server) ? shared : own;
+  const known = all.flatMap((server) => {
+    const summaries = isShared(server) ? shared : own;
     // Nothing is claimed of a vault that does not answer.
-    if (known === undefined) return [];
-    return { server, account: known.find(({ slug }) => slug === server.slug) };
+    if (summaries === undefined) return [];
+    return { server, account: summaries.find(({ slug }) => slug === server.slug) };
   });
-}
-
-async function summaries(
-  ask: () => Promise<readonly AccountSummary[]>,
-): Promise<readonly AccountSummary[] | undefined> {
-  return ask().catch(() => undefined);
+  return { known, areAllKnown: shared !== undefined && own !== undefined };
 }
 
 /** An application that has failed for longer than this has been given up. */

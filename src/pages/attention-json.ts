@@ -4,7 +4,8 @@
  */
 
 import { authenticate } from "../auth/resource/bearer.ts";
-import { attentionOf, type Reader } from "./attention-facts.ts";
+import { attentionIn } from "./attention.ts";
+import { gather, type Reader } from "./attention-facts.ts";
 import type { OperatorContext } from "./account-context.ts";
 import { type AttentionItem, RANKS } from "./operator/attention-item.ts";
 import { operating, type OperatorHandler, readerOf } from "./operator-visit.ts";
@@ -33,8 +34,14 @@ function accepts({ headers }: Request, type: string): boolean {
 }
 
 async function answer(context: OperatorContext, reader: Reader): Promise<Response> {
-  const items = await attentionOf(context, reader);
-  const body = { count: items.length, items: items.map((item) => rowOf(item, context.origin)) };
+  const known = await gather(context, reader);
+  const items = attentionIn(known);
+  const { notKnown } = known;
+  const body = {
+    count: items.length,
+    items: items.map((item) => rowOf(item, context.origin)),
+    ...(notKnown.length > 0 && { notKnown }),
+  };
   const headers = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
   return Response.json(body, { headers });
 }

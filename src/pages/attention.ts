@@ -8,7 +8,7 @@ import type { AccountSummary } from "../accounts/vault.ts";
 import type { EntryNotice, ServerHealth } from "../observability/health.ts";
 import type { AccountServer } from "./account-context.ts";
 import { labelOf } from "../accounts/settings.ts";
-import { type AttentionItem, ranked } from "./operator/attention-item.ts";
+import { type AskedKind, type AttentionItem, ranked } from "./operator/attention-item.ts";
 import { troubleWords } from "./trouble-words.ts";
 import { adminServerPath, loginPath, PATHS } from "./view/paths.ts";
 
@@ -23,7 +23,9 @@ export interface Known {
   /** When servers were last called, by slug; `undefined` where that is not known. */
   readonly lastCalled?: ReadonlyMap<string, number> | undefined;
   /** Of the servers that the reader publishes, those whose machines are not connected. */
-  readonly offline?: readonly OfflineServer[] | undefined;
+  readonly offline?: readonly OfflineServer[];
+  /** The kinds that something could not be asked for: that they have no item says nothing. */
+  readonly notKnown: readonly AskedKind[];
 }
 
 /** The account of a server that all share, or the reader's own. */

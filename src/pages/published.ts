@@ -1,7 +1,7 @@
 /** The part of `/account` about the servers that a person publishes, and the form that ends one. */
 
 import { slugOfPublished } from "../protocol/publishing.ts";
-import { NOTHING_PUBLISHED, type Publishers } from "../publishing/publisher.ts";
+import type { Publishers } from "../publishing/publisher.ts";
 import type { AuditEvent } from "../observability/audit.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 import type { SiteContext } from "./account-context.ts";
@@ -10,19 +10,24 @@ import { notFound } from "./respond.ts";
 import type { PublishedServerRow } from "./view/published-view.ts";
 import { PATHS } from "./view/paths.ts";
 
-/** @returns nothing while publishing is off, and of people who publish nothing: nobody is asked about those. */
+/**
+ * @returns nothing while publishing is off, and of people who publish nothing: nobody is asked about those.
+ *   `undefined` where it could not be asked.
+ */
 export async function ownPublished(
   { publishers }: Pick<SiteContext, "publishers">,
   user: { readonly id: string; readonly publishes?: boolean },
-): Promise<readonly PublishedServerRow[]> {
+): Promise<readonly PublishedServerRow[] | undefined> {
   if (publishers === undefined || user.publishes !== true) return [];
-  const { servers, paused } = await publishers
+  const list = await publishers
     .of(user.id)
     .list()
     .catch((error: unknown) => {
       logUnexpected(error); // the object restarts
-      return NOTHING_PUBLISHED;
+      return undefined;
     });
+  if (list === undefined) return undefined;
+  const { servers, paused } = list;
   return [
     ...servers.map((server) => ({ ...server, isPaused: false })),
     ...paused.map((server) => ({ ...server, isPaused: true })),

@@ -1,6 +1,6 @@
 /** Accounts that do not work stand first on `/admin`, until somebody connects them again: a shared one, and one's own. */
 
-import { beforeAll, describe, test } from "vitest";
+import { beforeAll, describe, test, vi } from "vitest";
 
 import type { Page } from "../support/oauth-browser.ts";
 import { AccountGateway, type Guest } from "./account-gateway.ts";
@@ -50,6 +50,18 @@ describe("the account that all share", () => {
     vaults.shared.keep("all");
     expect(await signInsNeeded()).toEqual([]);
   });
+});
+
+test("that an account may be needed is said while it is not known", async ({ expect }) => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  for (const vault of [vaults.shared, root.vault]) {
+    vault.isSilent = true;
+    const { text } = await show("/admin");
+    expect(text).toContain("Whether an account has to be connected again is not known");
+    vault.isSilent = false;
+  }
+  logged.mockRestore();
+  expect((await show("/admin")).text).not.toContain("is not known");
 });
 
 describe("one's own account", () => {

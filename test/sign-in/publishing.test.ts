@@ -438,6 +438,41 @@ test("whose machine is gone reads so at /account and, as an administrator, at /a
   vi.useRealTimers();
 });
 
+test("while the object of what a person publishes does not answer, /account and their /admin say that it is not known", async ({
+  expect,
+}) => {
+  const { person, laptop } = await newPublisher("Ann", "shed");
+  await person.shard.users.change(person.id, { email: ROOT_EMAIL });
+  laptop.break();
+  const ann = await Visitor.as(person);
+  await until(
+    async () => (await ann.visit(PATHS.account)).text.includes("needs you") || undefined,
+    "the end of the connection",
+  );
+  const attention = async (): Promise<unknown> =>
+    JSON.parse((await ann.visit(PATHS.attentionJson)).html);
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  const asked = vi.spyOn(ConnectorObject.prototype, "list").mockImplementation(gone);
+  const [account, admin, json] = [
+    await ann.visit(PATHS.account),
+    await ann.visit(PATHS.admin),
+    await attention(),
+  ];
+  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "unexpected_error" }));
+  asked.mockRestore();
+  logged.mockRestore();
+  expect(account.text).toMatch(/Servers that you publish They cannot be shown at the moment/);
+  expect(admin.text).toContain("Whether a server that you publish is offline is not known");
+  expect(admin.text).not.toContain("Nothing needs you.");
+  expect(json).toMatchObject({ notKnown: ["offline"] });
+
+  for (const path of [PATHS.account, PATHS.admin]) {
+    const { text } = await ann.visit(path);
+    expect(text).not.toMatch(/cannot be shown|is not known/);
+  }
+  expect(await attention()).not.toHaveProperty("notKnown");
+});
+
 test("without a good token nobody connects, and the challenge is that of /mcp", async ({
   expect,
 }) => {

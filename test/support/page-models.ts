@@ -100,6 +100,7 @@ const account: AccountView = {
   now: NOW,
   csrf: CSRF,
   accounts: ACCOUNT_MODELS.own,
+  published: [],
   person: { label: "ada@example.com", provider: "GitHub", isAdmin: true },
   grants: [
     {
@@ -268,6 +269,7 @@ const admin: AdminView = {
   csrf: CSRF,
   nav: { current: "admin", isAdmin: true, attention: items.length },
   items,
+  notKnown: [],
   accounts: ACCOUNT_MODELS.servers,
   isAnythingSealed: true,
   publishing: { isOn: true, people: 2 },

@@ -115,7 +115,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     isPublishingOn: false,
     person: { label: "the owner", provider: "the owner code", isAdmin: false },
   }),
-  "account-unreadable": accountView({ ...account, accounts: undefined }),
+  "account-unreadable": accountView({ ...account, accounts: undefined, published: undefined }),
   "account-publishing": accountView({
     ...account,
     published: [
@@ -155,6 +155,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   }),
   "admin-unreadable": adminView({
     ...admin,
+    ...{ items: [], notKnown: ["sign-in", "offline"] },
     accounts: admin.accounts.map((each) => ({
       ...each,
       ...{ shared: undefined, isSharedKnown: false, people: [], notKnown: 1 },

@@ -16,6 +16,9 @@ export const RANKS = {
 
 export type AttentionKind = keyof typeof RANKS;
 
+/** The kinds of which an object has to be asked that may not answer. */
+export type AskedKind = Extract<AttentionKind, "sign-in" | "offline">;
+
 export interface AttentionItem {
   readonly kind: AttentionKind;
   /** The server or application, by the name that people know. */

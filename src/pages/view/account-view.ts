@@ -32,8 +32,8 @@ export interface AccountView extends PageContext {
   readonly person: { readonly label: string; readonly provider: string; readonly isAdmin: boolean };
   /** Of each server that asks for one; `undefined` where they are not known at the moment. */
   readonly accounts: readonly OwnAccountRow[] | undefined;
-  /** From machines of theirs. */
-  readonly published?: readonly PublishedServerRow[];
+  /** From machines of theirs; `undefined` where they are not known at the moment. */
+  readonly published: readonly PublishedServerRow[] | undefined;
   readonly grants: readonly Grant[];
   readonly approvals: readonly Approval[];
   readonly sessions: readonly BrowserSession[];
@@ -115,7 +115,7 @@ export function accountView(model: AccountView): View {
       ${actionButton({ action: PATHS.logout, label: "Sign out", fields: { csrf } })}
     </div>
     ${notice(model.notice)} ${ownAccountsSection(model.accounts, model)}
-    ${publishedSection(model.published ?? [], model)}
+    ${publishedSection(model.published, model)}
     ${part(
       "Connected applications",
       "They act as you until you end it. Access ends within seconds.",

@@ -1,7 +1,7 @@
 /** The operator's page: what needs them, the health of the servers, the users, and their applications. */
 
 import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
-import type { AttentionItem } from "../operator/attention-item.ts";
+import type { AskedKind, AttentionItem } from "../operator/attention-item.ts";
 import { type AccountServerRow, accountServersSection, sealSection } from "./accounts-view.ts";
 import { type Credentials, type ServiceRow, servicesSection } from "./credentials-view.ts";
 import { attentionSection } from "./attention-view.ts";
@@ -41,6 +41,8 @@ export interface AdminView extends PageContext {
   readonly nav: Nav;
   /** What needs somebody, the most urgent first. */
   readonly items: readonly AttentionItem[];
+  /** The kinds that something could not be asked for. */
+  readonly notKnown: readonly AskedKind[];
   /** In the configured order. */
   readonly servers: readonly ServerHealth[];
   /** The entries of the configuration that are not served as they are written. */
@@ -105,7 +107,7 @@ export function adminView(model: AdminView): View {
   const title = "Admin";
   const body = html`
     <h1>${title}</h1>
-    ${notice(model.notice)} ${attentionSection(model.items, model.now)}
+    ${notice(model.notice)} ${attentionSection(model)}
     ${part(
       "Servers",
       "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called. A resource that two servers have is that of the one which MCP_SERVERS names first: change the order there, or deny it at one of them.",

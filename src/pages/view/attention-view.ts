@@ -1,6 +1,6 @@
 /** The list of what needs somebody: what, since when, and one link that mends it. */
 
-import type { AttentionItem, AttentionKind } from "../operator/attention-item.ts";
+import type { AskedKind, AttentionItem, AttentionKind } from "../operator/attention-item.ts";
 import { type Html, html } from "./html.ts";
 import { badge, type BadgeLook, foreign, part } from "./parts.ts";
 import { when } from "./time.ts";
@@ -15,18 +15,36 @@ const LABELS: Readonly<Record<AttentionKind, readonly [label: string, look: Badg
   offline: ["Offline", "warn"],
   unused: ["Not used", ""],
 };
+const NOT_KNOWN: Readonly<Record<AskedKind, string>> = {
+  "sign-in": "Whether an account has to be connected again is not known at the moment.",
+  offline: "Whether a server that you publish is offline is not known at the moment.",
+};
 /** Our sentences contain names of keys and slugs. */
 const MAX_WHAT = 600;
 const MAX_SUBJECT = 100;
 
-export function attentionSection(items: readonly AttentionItem[], now: number): Html {
-  if (items.length === 0) return part("Needs you", undefined, html`<p>Nothing needs you.</p>`);
+interface AttentionModel {
+  readonly items: readonly AttentionItem[];
+  readonly notKnown: readonly AskedKind[];
+  readonly now: number;
+}
+
+export function attentionSection({ items, notKnown, now }: AttentionModel): Html {
+  const gaps =
+    notKnown.length > 0 &&
+    html`<p class="note warn">
+      ${notKnown.map((kind) => html`${NOT_KNOWN[kind]} `)}Load this page again in a moment.
+    </p>`;
+  if (items.length === 0) {
+    return part("Needs you", undefined, gaps === false ? html`<p>Nothing needs you.</p>` : gaps);
+  }
   return part(
     "Needs you",
     "Each of these is gone once it is mended.",
-    html`<ol class="entries">
-      ${items.map((item) => entryOf(item, now))}
-    </ol>`,
+    html`${gaps}
+      <ol class="entries">
+        ${items.map((item) => entryOf(item, now))}
+      </ol>`,
   );
 }
 

@@ -23,10 +23,12 @@ export interface PublishedServerRow {
   readonly isPaused: boolean;
 }
 
+/** @param rows absent where they are not known at the moment. */
 export function publishedSection(
-  rows: readonly PublishedServerRow[],
+  rows: readonly PublishedServerRow[] | undefined,
   page: PageContext,
 ): Html | undefined {
+  if (rows === undefined) return unreadable();
   if (rows.length === 0) return undefined;
   const isAnyOffline = rows.some(
     ({ offlineSince, isPaused }) => offlineSince !== undefined && !isPaused,
@@ -48,6 +50,16 @@ export function publishedSection(
       rows.map((row) => publishedServer(row, page)),
       "",
     )}
+  </section>`;
+}
+
+function unreadable(): Html {
+  return html`<section class="stop part" id="published">
+    <h2>Servers that you publish</h2>
+    <p class="note warn">
+      They cannot be shown at the moment, because the gateway cannot read them. Load this page again
+      in a moment.
+    </p>
   </section>`;
 }
 

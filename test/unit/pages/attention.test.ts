@@ -9,7 +9,9 @@ import { attentionIn, type Known } from "../../../src/pages/attention.ts";
 import { RANKS } from "../../../src/pages/operator/attention-item.ts";
 
 const NOW = 1_800_000_000_000;
-const NOTHING: Known = { now: NOW, notices: [], servers: [], accounts: [], logins: [] };
+const NOTHING: Known = {
+  ...{ now: NOW, notices: [], servers: [], accounts: [], logins: [], notKnown: [] },
+};
 const OAUTH = { legacy: false, catalog: "user" } as const;
 
 function server(slug: string, more: Partial<ServerHealth> = {}): ServerHealth {
@@ -178,6 +180,7 @@ test("all kinds stand in the order of their ranks, and what lasts longest is fir
     servers: [server("c", { conflicts }), down("young", 70_000), down("old", 700_000)],
     accounts: [atServer("oauth-shared")],
     logins: [{ reference: "abc", name: "Cursor", sentence: "It failed.", at: NOW }],
+    notKnown: [],
     offline: [
       { slug: "my-files", host: "laptop", since: NOW - 60_000, link: "/account#published" },
     ],
