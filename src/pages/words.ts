@@ -55,6 +55,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   "provider-ended": "the sign-in provider ended the session",
   "user-gone": "the person may not sign in any more",
   "too-old": "the person signed in too long ago",
+  "host-fails": "the client's own host fails",
   "internal-error": "the gateway itself failed",
 };
 

@@ -1,12 +1,12 @@
 /** Tokens of clients whose id is the address of a document: who has to sign, and who is asked. */
 
-import { describe, test } from "vitest";
+import { describe, type ExpectStatic, test } from "vitest";
 
 import type { DocumentOutcome } from "../../src/auth/clients/client-documents.ts";
 import type { AuthShard } from "../../src/auth/context/auth-store.ts";
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import type { LoginStep } from "../../src/auth/trace/trace.ts";
-import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
+import { type Parameters, REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { hitsAt, newHost, serveAt, serveJsonAt } from "./canary.ts";
 import {
   ask,
@@ -19,24 +19,31 @@ import {
   refreshing,
   statusAndError,
 } from "./codes.ts";
-import { DAY, passTime } from "./clock.ts";
+import { DAY, passTime, SECOND } from "./clock.ts";
 import { newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
 import { newOwner } from "./owners.ts";
 import { Signer } from "./signing.ts";
+
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 
 interface DocumentClient {
   readonly host: string;
   readonly id: string;
 }
 
-async function newDocumentClient(metadata: object = {}): Promise<DocumentClient> {
-  const host = newHost();
-  const id = `https://${host}/client.json`;
-  await serveJsonAt(id, {
+function serveDocument(id: string, metadata: object = {}): Promise<void> {
+  return serveJsonAt(id, {
     ...{ client_id: id, client_name: "Documented", redirect_uris: [REDIRECT_URI] },
     ...metadata,
   });
+}
+
+async function newDocumentClient(metadata: object = {}): Promise<DocumentClient> {
+  const host = newHost();
+  const id = `https://${host}/client.json`;
+  await serveDocument(id, metadata);
   return { host, id };
 }
 
@@ -54,6 +61,13 @@ async function newSigningClient(
 }
 
 const REFUSED = [401, "invalid_client"];
+
+/** To a 401, clients answer by deleting their tokens. */
+async function mustComeBack(expect: ExpectStatic, form: Parameters): Promise<void> {
+  const response = await ask(form);
+  expect(response.headers.get("retry-after")).toBe("60");
+  expect(await statusAndError(response)).toEqual([503, "temporarily_unavailable"]);
+}
 
 describe("a public client with a document", () => {
   test("gets, refreshes and revokes its tokens, and its document is loaded once", async ({
@@ -106,6 +120,21 @@ describe("a public client with a document", () => {
     await serveAt(id, { status: 503 });
     passTime(DAY);
     const form = refreshing(application, application.tokens.refresh_token);
+    expect((await ask(form)).status).toBe(200);
+  });
+
+  test("B57b: whose document is unavailable for longer is asked to come back, and keeps its tokens", async ({
+    expect,
+  }) => {
+    const { id } = await newDocumentClient();
+    const application = await connect({ client: id });
+    const form = refreshing(application, application.tokens.refresh_token);
+    await serveAt(id, { status: 503 });
+    passTime(8 * DAY);
+    await mustComeBack(expect, form);
+    await mustComeBack(expect, { client_id: id, token: application.tokens.refresh_token });
+    await serveDocument(id);
+    passTime(MINUTE);
     expect((await ask(form)).status).toBe(200);
   });
 });
@@ -186,6 +215,27 @@ describe("a client that has to sign", () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(refresh)));
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
+  });
+
+  test("B57b: whose keys are unavailable for a while is asked to come back, and keeps its tokens", async ({
+    expect,
+  }) => {
+    const signer = await Signer.make();
+    const jwks_uri = `https://${newHost()}/jwks.json`;
+    await serveJsonAt(jwks_uri, signer.jwks);
+    const { id } = await newDocumentClient({
+      ...{ token_endpoint_auth_method: "private_key_jwt", jwks_uri },
+    });
+    const { form } = await newCode({ client: id });
+    const tokens = await tokensIn(await ask({ ...form, ...(await signer.parameters(id)) }));
+    const refresh = refreshing({ client: id }, tokens.refresh_token);
+    await serveAt(jwks_uri, { status: 503 });
+    passTime(HOUR);
+    await mustComeBack(expect, { ...refresh, ...(await signer.parameters(id)) });
+    await serveJsonAt(jwks_uri, signer.jwks);
+    await mustComeBack(expect, { ...refresh, ...(await signer.parameters(id)) });
+    passTime(MINUTE);
+    expect((await ask({ ...refresh, ...(await signer.parameters(id)) })).status).toBe(200);
   });
 
   test("may omit the signature when its document lists `none` too", async ({ expect }) => {

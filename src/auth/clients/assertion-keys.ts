@@ -37,11 +37,14 @@ export class ClientKeys {
   }
 
   /**
-   * @returns a newly loaded key set; `undefined` when it was loaded just now, or is not available.
+   * @returns a newly loaded key set; `undefined` when there is none that is newer, because it was loaded
+   *   just now; "unavailable" when the load failed, now or less than `PAUSE_MS` ago.
    */
-  async newer({ jwksUri }: AssertionKeys): Promise<JwkSet | undefined> {
-    if (jwksUri === undefined || this.#asked.get(jwksUri) === true) return undefined;
-    return this.#load(jwksUri);
+  async newer({ jwksUri }: AssertionKeys): Promise<JwkSet | "unavailable" | undefined> {
+    if (jwksUri === undefined) return undefined;
+    if (this.#failed.get(jwksUri) === true) return "unavailable";
+    if (this.#asked.get(jwksUri) === true) return undefined;
+    return (await this.#load(jwksUri)) ?? "unavailable";
   }
 
   async #load(address: string): Promise<JwkSet | undefined> {
@@ -57,6 +60,7 @@ export class ClientKeys {
       return undefined;
     }
     this.#held.set(address, loaded.value);
+    this.#failed.delete(address);
     return loaded.value;
   }
 }

@@ -51,7 +51,10 @@ export type AssertionProblem =
 
 export type AssertionOutcome =
   | { readonly kind: "verified" }
-  /** The reason is for the log; the client receives only that it was not authenticated. */
+  /**
+   * The client learns whether its keys were available, and nothing else: without them, nobody knows
+   * whether the assertion is right.
+   */
   | { readonly kind: "refused"; readonly problem: AssertionProblem };
 
 const MAX_CHARS = 16_384;
@@ -82,6 +85,8 @@ export async function verifyClientAssertion(
   if (jwks === undefined) return refused("keys-unavailable");
   let fault = await judgeSignature(assertion, jwks, check);
   const newer = fault === undefined ? undefined : await clientKeys.newer(keys);
+  // The client may have signed with a key that is newer than the held ones.
+  if (newer === "unavailable") return refused("keys-unavailable");
   if (newer !== undefined) fault = await judgeSignature(assertion, newer, check);
   if (fault !== undefined) return refused(fault);
 

@@ -39,7 +39,13 @@ export type DocumentOutcome =
       /** The document could not be loaded anew, and an earlier one stands in. */
       readonly isStale: boolean;
     }
-  | { readonly kind: "refused"; readonly reason: DocumentRefusal; readonly sentence: string }
+  | {
+      readonly kind: "refused";
+      readonly reason: DocumentRefusal;
+      readonly sentence: string;
+      /** Nothing is known against the client: the next load may find the document. */
+      readonly isPassing: boolean;
+    }
   /** Too many loads in a short time. */
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
@@ -240,7 +246,8 @@ function asClient(client: ClientRecord, digest: string, isStale = false): Docume
 }
 
 function documentRefused(reason: DocumentRefusal): DocumentOutcome {
-  return { kind: "refused", reason, sentence: SENTENCES[reason] ?? NOT_LOADED };
+  const sentence = SENTENCES[reason] ?? NOT_LOADED;
+  return { kind: "refused", reason, sentence, isPassing: PASSING.has(reason) };
 }
 
 /**

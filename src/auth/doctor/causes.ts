@@ -164,6 +164,8 @@ function passingCause({ reason }: Refused): string {
       return "The application asked for tokens too often: it has to use each of them for longer.";
     case "document":
       return "Too many metadata documents of applications were asked for at that host: the application will try again.";
+    case "host-fails":
+      return "The application's own host did not give its metadata document, or its keys: the application will try again.";
     case "internal-error":
       return "The gateway itself failed, and its log says how: the application will try again.";
     default:

@@ -78,8 +78,10 @@ export type TokenReason =
   | "user-gone"
   | "too-old"
   // With these, the request may be sent again. `document`: that of the client may not be asked for now.
+  // `host-fails`: the client's host, which has its document or its keys.
   | "limited"
   | "document"
+  | "host-fails"
   | "provider-unreachable"
   | "internal-error";
 

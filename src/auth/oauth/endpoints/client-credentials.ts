@@ -13,7 +13,7 @@ import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
 import { basicCredentials, type TokenRequest } from "../grants/token-request.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";
 import { SIGNING_ALGORITHMS } from "../../clients/document-keys.ts";
-import { hasAssertion, isSigned, refuse } from "./document-client.ts";
+import { checkAssertion, hasAssertion, refuse } from "./document-client.ts";
 import { invalidClient, oauthError, oauthJson, tooManyRequests } from "./oauth-http.ts";
 
 /** The longest lifetime, however long other tokens last: no user could be asked again. */
@@ -143,7 +143,7 @@ async function authenticate(
   const client = await services.find(clientId);
   if (client?.jwks === undefined || client.isDisabled) return undefined;
   const keys = { jwks: client.jwks, algorithms: SIGNING_ALGORITHMS };
-  return (await isSigned(context, request, keys)) ? client : undefined;
+  return (await checkAssertion(context, request, keys)) === "authentic" ? client : undefined;
 }
 
 /**

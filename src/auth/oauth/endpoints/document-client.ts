@@ -35,12 +35,18 @@ export async function tokenOfDocument(
         "document",
       );
     case "refused":
-      return refuse(invalidClient("Client not found", request));
+      return outcome.isPassing
+        ? hostFails("metadata document")
+        : refuse(invalidClient("Client not found", request));
     case "client":
-      if (!(await isAuthentic(context, request, outcome.client))) {
-        return refuse(invalidClient("Client authentication failed", request));
+      switch (await checkClient(context, request, outcome.client)) {
+        case "authentic":
+          return shard.token(context.origin, verified(request));
+        case "keys-unavailable":
+          return hostFails("keys");
+        case "failed":
+          return refuse(invalidClient("Client authentication failed", request));
       }
-      return shard.token(context.origin, verified(request));
   }
 }
 
@@ -49,17 +55,37 @@ export function refuse(response: Response, reason?: TokenReason): TokenAnswer {
   return { response, ...(reason !== undefined && { reason }) };
 }
 
+/** As long as a failed load is remembered. */
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * The answer while the client's own host fails. 401 means that the authentication failed (RFC 6749
+ * section 5.2), and many clients then delete their tokens. After 503 they keep them: a refresh may be
+ * sent again, and a token that was to be revoked still exists (RFC 7009 section 2.2.1).
+ *
+ * @param what that host has.
+ */
+function hostFails(what: string): TokenAnswer {
+  const description = `The client's ${what} could not be loaded; try again in a minute`;
+  const options = { status: 503, headers: { "Retry-After": String(RETRY_AFTER_SECONDS) } };
+  return refuse(oauthError("temporarily_unavailable", description, options), "host-fails");
+}
+
+type Authentication = "authentic" | "failed" | "keys-unavailable";
+
 /** A client whose document lists only signing must sign; one that also lists `none` may. */
-async function isAuthentic(
+async function checkClient(
   context: AuthContext,
   request: TokenRequest,
   { tokenEndpointAuthMethods, clientAssertionKeys }: ClientRecord,
-): Promise<boolean> {
+): Promise<Authentication> {
   // This client has no secret, so a request with one comes from another.
-  if (request.authorization !== null || request.params.has("client_secret")) return false;
-  if (!hasAssertion(request)) return tokenEndpointAuthMethods.includes("none");
-  if (clientAssertionKeys === undefined) return false;
-  return isSigned(context, request, clientAssertionKeys);
+  if (request.authorization !== null || request.params.has("client_secret")) return "failed";
+  if (!hasAssertion(request)) {
+    return tokenEndpointAuthMethods.includes("none") ? "authentic" : "failed";
+  }
+  if (clientAssertionKeys === undefined) return "failed";
+  return checkAssertion(context, request, clientAssertionKeys);
 }
 
 /** The request of a client that has authenticated already. */
@@ -74,13 +100,13 @@ export function hasAssertion({ params }: TokenRequest): boolean {
   return params.has("client_assertion") || params.has("client_assertion_type");
 }
 
-/** @returns whether the client of the request has signed it with one of these keys. */
-export async function isSigned(
+/** Checks whether the client of the request has signed it with one of these keys. */
+export async function checkAssertion(
   { origin, clientKeys, store }: AuthContext,
   { params, clientId }: TokenRequest,
   keys: AssertionKeys,
-): Promise<boolean> {
-  if (params.get("client_assertion_type") !== ASSERTION_TYPE) return false;
+): Promise<Authentication> {
+  if (params.get("client_assertion_type") !== ASSERTION_TYPE) return "failed";
   const outcome = await verifyClientAssertion(params.get("client_assertion") ?? "", {
     clientId,
     keys,
@@ -91,5 +117,6 @@ export async function isSigned(
     reserve: (mark, expiresAt) =>
       store.ephemeral(mark).rows.reserve(`client-assertion-jti:${mark}`, expiresAt),
   });
-  return outcome.kind === "verified";
+  if (outcome.kind === "verified") return "authentic";
+  return outcome.problem === "keys-unavailable" ? "keys-unavailable" : "failed";
 }

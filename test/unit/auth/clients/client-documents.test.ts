@@ -146,6 +146,7 @@ describe("refused documents", () => {
           kind: "refused",
           reason: "not-accepted",
           sentence: "Clients of this host are not accepted here.",
+          isPassing: false,
         });
         expect(word(await at.load(CLAUDE))).toBe("not-accepted");
         expect(at.hits).toEqual([]);
@@ -185,6 +186,7 @@ describe("refused documents", () => {
           kind: "refused",
           reason: why,
           sentence: "The metadata document of the client could not be loaded.",
+          isPassing: ["status", "media-type", "redirect", "unreachable"].includes(why),
         });
         expect(at.hits).toEqual([ID]);
       });

@@ -368,6 +368,10 @@ const GETTING_A_TOKEN: readonly Case[] = [
     says: "Too many metadata documents of applications were asked for at that host: the application will try again.",
   },
   {
+    ...{ steps: [noRefresh("temporarily_unavailable", "host-fails")], outcome: "failed" },
+    says: "The application's own host did not give its metadata document, or its keys: the application will try again.",
+  },
+  {
     ...{ steps: [noToken("temporarily_unavailable", "internal-error")], outcome: "failed" },
     says: "The gateway itself failed, and its log says how: the application will try again.",
   },
