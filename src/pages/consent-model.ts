@@ -9,7 +9,7 @@ import { personLabel } from "./words.ts";
 
 /** @param resources the resources of this gateway. */
 export function consentModel(
-  { handle, content, user, changes }: ConsentQuestion,
+  { handle, content, user, changes, isOtherPerson }: ConsentQuestion,
   resources: readonly Resource[],
 ): ConsentView {
   const { client, request, scopes } = content;
@@ -26,6 +26,7 @@ export function consentModel(
     },
     scopes: scopeRows(scopes, resource, changes.newScopes),
     account: user && personLabel(user),
+    isOtherPerson: isOtherPerson === true,
     changes: sentencesOf(changes),
   };
 }

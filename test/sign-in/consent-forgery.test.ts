@@ -3,9 +3,14 @@
 import { describe, test } from "vitest";
 
 import type { Browser, Page } from "../support/oauth-browser.ts";
-import { Asking, ownersBrowser } from "./asking.ts";
+import type { Identity } from "../../src/auth/identity/provider.ts";
+import { OWNER_CODE } from "../support/oauth-owner.ts";
+import { Asking, ownersBrowser, WEB_CLIENT } from "./asking.ts";
+import { FakeProvider, known, stranger } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
-import { browserOf, signInGateway } from "./sign-in-gateway.ts";
+import { records } from "./people.ts";
+import { browserOf, OWNER, signInGateway, type SignInOptions } from "./sign-in-gateway.ts";
+import { through, whoIs } from "./signed-in.ts";
 
 /** Sends the form of a consent page as a client that does not use the page. */
 function postForm(
@@ -106,5 +111,86 @@ describe("an answer is taken only from the person:", () => {
     for (const cookie of owner.jar.all) browser.jar.put(cookie);
     const answered = await browser.submit(page, { button: "Approve" });
     expect([answered.left, answered.url.pathname]).toEqual([undefined, "/login"]);
+  });
+});
+
+interface NamesAda {
+  readonly ada: Identity;
+  readonly provider: FakeProvider;
+  readonly options: SignInOptions;
+  readonly asking: Asking;
+  readonly browser: Browser;
+  /** It names Ada, who has signed out since. */
+  readonly page: Page;
+}
+
+async function pageThatNamesAda(...others: SignInOptions["providers"] & {}): Promise<NamesAda> {
+  const ada = stranger();
+  const provider = new FakeProvider("one", known(ada));
+  const options = { providers: [provider, ...others] };
+  const asking = await Asking.begin(WEB_CLIENT, options);
+  const browser = browserOf(options);
+  await through(provider, browser);
+  const page = await asking.visit({}, browser);
+  await browser.submit(await browser.visit("/account"), { button: "Sign out" });
+  return { ada, provider, options, asking, browser, page };
+}
+
+/** What somebody has approved, and the grants that came of it. */
+async function givenBy(id: string): Promise<readonly (readonly unknown[])[]> {
+  const { approvals, rows } = records().store.ofUser(id);
+  return [await approvals.list(id), (await rows.list(`grant:${id}:`)).keys];
+}
+
+describe("the approval of a page that names one person", () => {
+  test("B47b: gives nothing of another, whom the provider names: they are asked, by name", async ({
+    expect,
+  }) => {
+    const { provider, options, asking, browser, page } = await pageThatNamesAda();
+    provider.result = known(stranger({ name: "Bea" }));
+    await through(provider, browser);
+    const bea = (await whoIs(browser, options))?.user.id ?? "";
+    const away = await browser.submit(page, { button: "Approve" });
+    // Single sign-on: the provider shows no page.
+    expect(provider.started.at(-1)?.fresh).toBe(false);
+    const cookies = browser.jar.all;
+    const asked = await browser.visit(provider.wayBack(away.left));
+    expect([asked.status, asked.left]).toEqual([200, undefined]);
+    expect(asked.text).toMatch(/with another account now.*Signed in as.*Bea/);
+    expect(await givenBy(bea)).toEqual([[], []]);
+    // The earlier page is worth nothing, though a browser may still show it.
+    const earlier = cookies.filter(({ name }) => name.startsWith("__Host-edgeway-attempt-"));
+    for (const cookie of earlier) browser.jar.put(cookie);
+    const again = await browser.submit(page, { button: "Approve" });
+    expect([again.status, again.left]).toEqual([400, undefined]);
+    expect(await givenBy(bea)).toEqual([[], []]);
+    const approved = await browser.submit(asked, { button: "Approve" });
+    expect((await asking.tokens(approved)).scope).toBe("mcp");
+    expect(await givenBy(bea)).toMatchObject([[{ client: asking.client.client_id }], [{}]]);
+  });
+
+  test("B47b: gives nothing of the owner, who enters the code, also when it is sent twice", async ({
+    expect,
+  }) => {
+    const { options, browser, page } = await pageThatNamesAda(OWNER);
+    const login = await browser.submit(page, { button: "Approve" });
+    const { jar } = browser;
+    const cookies = jar.all;
+    const asked = await browser.submit(login, { fields: { code: OWNER_CODE } });
+    for (const cookie of cookies) jar.put(cookie);
+    const repeated = await browser.submit(login, { fields: { code: OWNER_CODE } });
+    for (const { status, left, text } of [asked, repeated]) {
+      expect([status, left]).toEqual([200, undefined]);
+      expect(text).toMatch(/Signed in as.*Owner/);
+    }
+    expect((await whoIs(browser, options))?.user.provider).toBe("owner");
+    expect((await browser.submit(repeated, { button: "Approve" })).left).toBeDefined();
+  });
+
+  test("goes on when that person signs in again", async ({ expect }) => {
+    const { provider, asking, browser, page } = await pageThatNamesAda();
+    const away = await browser.submit(page, { button: "Approve" });
+    const approved = await browser.visit(provider.wayBack(away.left));
+    expect((await asking.tokens(approved)).scope).toBe("mcp");
   });
 });

@@ -54,6 +54,7 @@ const consent: ConsentView = {
     },
   ],
   account: "ada@example.com",
+  isOtherPerson: false,
   changes: [],
 };
 

@@ -76,6 +76,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     client: { name: "Cursor", verifiedHost: undefined },
     redirectUri: "cursor://anysphere.cursor-mcp/oauth/callback",
   }),
+  "consent-other-person": consentView({ ...consent, isOtherPerson: true }),
   "consent-hostile": consentView({
     ...consent,
     client: { name: HOSTILE, verifiedHost: undefined },

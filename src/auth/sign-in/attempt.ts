@@ -63,7 +63,7 @@ export function marksOf({ id, content }: Pick<Attempt, "id" | "content">): Marks
 
 /** The result of a step. */
 export interface Settled {
-  readonly ending: Ending;
+  readonly ending: StepOutcome;
   /** The next stage of the attempt; absent when it is over. */
   readonly next?: { readonly stage: Stage; readonly content: Content };
   /** The answer is not repeated, however soon the request comes again. */
@@ -139,6 +139,9 @@ export interface ReturnLink extends Answer {
 /** The outcome of a step that ends it without a further question. */
 export type Ending = Problem | Redirect | ReturnLink;
 
+/** The outcome of a step of an attempt: a question is asked anew, in an attempt of its own. */
+export type StepOutcome = Ending | ConsentQuestion;
+
 export function redirect(location: string): Redirect {
   return { kind: "redirect", location };
 }
@@ -172,6 +175,8 @@ export interface ConsentQuestion extends Answer {
   /** The signed-in user. */
   readonly user: User | undefined;
   readonly changes: Changes;
+  /** The page before named another user. */
+  readonly isOtherPerson?: true;
 }
 
 /** The person has to be asked to sign in. */

@@ -7,10 +7,10 @@ import { NO_CHANGES } from "./approval-rules.ts";
 import {
   type Attempt,
   type AuthorizeContent,
-  type Ending,
   problem,
   type Settled,
   type SignInOutcome,
+  type StepOutcome,
   withCookies,
 } from "./attempt.ts";
 import { attemptExpired, attemptMark, HeldAttempt } from "./held-attempt.ts";
@@ -35,7 +35,7 @@ export async function decide(
   context: AuthContext,
   request: Request,
   form: URLSearchParams,
-): Promise<Ending> {
+): Promise<StepOutcome> {
   const decision = form.get("decision");
   const mark = await attemptMark(request, form.get("handle"));
   if (decision !== "approve" && decision !== "deny")

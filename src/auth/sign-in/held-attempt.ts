@@ -19,11 +19,11 @@ import type { AttemptRefusal } from "../trace/trace.ts";
 import {
   type Attempt,
   type Content,
-  type Ending,
   problem,
   type Problem,
   type ProblemKind,
   type Settled,
+  type StepOutcome,
 } from "./attempt.ts";
 
 const COOKIE = "__Host-edgeway-attempt-";
@@ -59,7 +59,7 @@ export class AttemptSeal {
     return seal(this.#ring, CONTENT, content);
   }
 
-  answer(ending: Ending): Promise<string> {
+  answer(ending: StepOutcome): Promise<string> {
     return seal(this.#ring, ANSWER, ending);
   }
 
@@ -68,8 +68,8 @@ export class AttemptSeal {
     return (await this.#open(CONTENT, sealed)) as Content;
   }
 
-  async openAnswer(sealed: string): Promise<Ending> {
-    return (await this.#open(ANSWER, sealed)) as Ending;
+  async openAnswer(sealed: string): Promise<StepOutcome> {
+    return (await this.#open(ANSWER, sealed)) as StepOutcome;
   }
 
   async #open(purpose: string, sealed: string): Promise<unknown> {
@@ -191,7 +191,7 @@ export class HeldAttempt {
   async step(
     stage: Stage,
     work: (attempt: Attempt) => Promise<Settled>,
-  ): Promise<Ending | undefined> {
+  ): Promise<StepOutcome | undefined> {
     const { id, browser } = this.#names;
     const taken = await this.#rows.take(id, browser, stage);
     if (taken.kind === "gone") return undefined;
@@ -207,7 +207,7 @@ export class HeldAttempt {
   }
 
   /** @returns the result of a step that was taken a moment ago; the step itself is not taken. */
-  async again(stage: Stage): Promise<Ending | undefined> {
+  async again(stage: Stage): Promise<StepOutcome | undefined> {
     const { id, browser } = this.#names;
     const answered = await this.#rows.again(id, browser, stage);
     return answered.kind === "answered" ? this.#seal.openAnswer(answered.answer) : undefined;

@@ -11,6 +11,7 @@ import type { CodeProvider } from "../identity/provider.ts";
 import { ADMIN } from "../scopes.ts";
 import type { AttemptRefusal } from "../trace/trace.ts";
 import { admit, refuseSignIn, whoIsThere } from "./admit.ts";
+import { askOtherPerson } from "./ask-for-consent.ts";
 import {
   type Attempt,
   type Complaint,
@@ -22,6 +23,7 @@ import {
   type SignedInPerson,
   type SignInOutcome,
   type SignInQuestion,
+  type StepOutcome,
   type VisitContent,
   withCookies,
 } from "./attempt.ts";
@@ -210,7 +212,7 @@ export async function handleCallback(
   context: AuthContext,
   request: Request,
   name: string,
-): Promise<Ending> {
+): Promise<StepOutcome> {
   const { pathname, search, searchParams } = new URL(request.url);
   const [state = null, ...others] = searchParams.getAll("state");
   const handle = others.length === 0 ? state : null;
@@ -260,23 +262,28 @@ async function conclude(
 ): Promise<Settled> {
   const admitted = await admit(context, request, identified, marksOf(taken));
   if (admitted.kind === "problem") return { ending: withCookies(admitted, [endCookie]) };
-  const ending = await goOn(context, taken, admitted.person);
+  const ending = await goOn(context, request, taken, admitted.person);
   return { ending: withCookies(ending, [...admitted.cookies, endCookie]) };
 }
 
 async function goOn(
   context: AuthContext,
+  request: Request,
   attempt: Attempt,
   person: SignedInPerson,
-): Promise<Ending> {
+): Promise<StepOutcome> {
   const { content } = attempt;
   if (content.kind === "visit") {
     // The action would only demand another sign-in, which the provider cannot prove.
     const isProven = !content.needsLogin || isFresh(context, person);
     return isProven ? redirect(content.to) : notFresh(context, attempt, person);
   }
-  const { approved: scopes } = content;
+  const { approved: scopes, shownTo } = content;
   if (scopes === undefined) return attemptExpired(context, "used", marksOf(attempt));
+  // A provider with single sign-on names whoever is signed in there, and asks nobody.
+  if (shownTo !== undefined && shownTo !== person.user.id) {
+    return askOtherPerson(context, request, content, person);
+  }
   if (scopes.includes(ADMIN) && !isFresh(context, person)) {
     return notFresh(context, attempt, person);
   }

@@ -44,6 +44,8 @@ export interface ConsentView {
   readonly scopes: readonly ConsentScope[];
   /** The signed-in person; `undefined` when no one is signed in. */
   readonly account: string | undefined;
+  /** The person approved a page that named somebody else. */
+  readonly isOtherPerson: boolean;
   /** The changes since the person last approved; one sentence each. */
   readonly changes: readonly string[];
 }
@@ -67,7 +69,7 @@ export function consentView(model: ConsentView): View {
   const { client, scopes } = model;
   const body = html`
     <h1>Connect “${clientName(client.name)}”?</h1>
-    ${changesNote(model.changes)}
+    ${model.isOtherPerson && otherPersonNote()} ${changesNote(model.changes)}
     ${stop("Who asks", whoAsks(model), client.verifiedHost === undefined ? "plain" : "good")}
     ${whereTo(model.redirectUri)} ${stop("To act as you on", actsOn(model))}
     ${stop("Signed in as", whoIsSignedIn(model))}
@@ -90,6 +92,16 @@ export function consentView(model: ConsentView): View {
   `;
   const title = `Connect ${cleanText(client.name) || "an application"}`;
   return { title, body, width: "narrow", kind: "login" };
+}
+
+function otherPersonNote(): Html {
+  return html`<div class="note warn">
+    <p><strong>You are signed in with another account now.</strong></p>
+    <p>
+      The page before named a different one, so its answer does not count. The application has no
+      access to this account unless you approve it here.
+    </p>
+  </div>`;
 }
 
 function changesNote(changes: readonly string[]): Html | undefined {

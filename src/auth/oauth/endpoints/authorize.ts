@@ -10,7 +10,8 @@ import type { AuthContext } from "../../context/context.ts";
 import { resourceForScopes } from "../../resources.ts";
 import { ADMIN, choose } from "../../scopes.ts";
 import { answerError, issueCode } from "../../sign-in/issue.ts";
-import { changesSince, isCovered, NO_CHANGES } from "../../sign-in/approval-rules.ts";
+import { isCovered } from "../../sign-in/approval-rules.ts";
+import { askForConsent } from "../../sign-in/ask-for-consent.ts";
 import { findClient, type FoundClient } from "../../sign-in/asking-client.ts";
 import {
   type AuthorizeContent,
@@ -22,7 +23,6 @@ import {
   withCookies,
 } from "../../sign-in/attempt.ts";
 import { isFresh } from "../../sign-in/browser.ts";
-import { newHandle, openAttempt } from "../../sign-in/held-attempt.ts";
 import { whoIsThere } from "../../sign-in/admit.ts";
 import { choices } from "../../sign-in/redirect-to-provider.ts";
 import { limitKeyOf, mayAsk } from "../../sign-in/sign-in-limits.ts";
@@ -211,16 +211,7 @@ async function issueOrAsk(
       return issueCode(context, { content, scopes }, person);
     }
   }
-  const { handle, id } = await newHandle();
-  const cookies = await openAttempt(context, request, {
-    handle,
-    id,
-    stage: "consent",
-    content: user === undefined ? content : { ...content, shownTo: user.id },
-  });
-  context.trace({ kind: "consent_shown", client: client.id, attempt: id });
-  const changes = user === undefined ? NO_CHANGES : changesSince(content, approvals);
-  return { kind: "consent", handle, content, cookies, user, changes };
+  return askForConsent(context, request, content, { person, approvals });
 }
 
 /**
