@@ -148,6 +148,12 @@ const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
       "If not, open the sign-in page: a new link is then written to the gateway's log.",
     ],
   },
+  failed: {
+    status: 500,
+    title: "That did not work",
+    whatHappened: "Something failed inside the gateway before it had an answer for you.",
+    whatToDo: ["Go back and send the page again.", ASK_THE_OPERATOR],
+  },
 };
 
 export function problemPage(

@@ -25,6 +25,7 @@ import type {
 } from "../auth/sign-in/attempt.ts";
 import { enterSignIn, handleCallback, logIn } from "../auth/sign-in/log-in.ts";
 import { randomSecret } from "../lib/random.ts";
+import { logUnexpected } from "../observability/unexpected.ts";
 import type { SiteContext } from "./account-context.ts";
 import { consentModel } from "./consent-model.ts";
 import { audited, foreignForm, submitted } from "./page-guard.ts";
@@ -76,10 +77,22 @@ function attemptForm(act: Act) {
   return async (context: AuthContext, request: Request): Promise<Response> => {
     const isOther = isForeign(request, context.origin);
     const form = isOther ? undefined : await readForm(request);
-    if (form !== undefined) return answer(context, await act(context, request, form));
+    if (form !== undefined) return answerForm(context, () => act(context, request, form));
     const mark = await attemptMark(request, null);
     return answer(context, attemptExpired(context, isOther ? "foreign-origin" : "malformed", mark));
   };
+}
+
+/** A step that failed can be taken again, and only a page can say so. */
+async function answerForm(
+  context: AuthContext,
+  act: () => Promise<SignInOutcome>,
+): Promise<Response> {
+  try {
+    return await answer(context, await act());
+  } catch (error) {
+    return problemPage(context, { problem: "failed", reference: logUnexpected(error) });
+  }
 }
 
 /** The owner of a new gateway gets a code, with a link that works once. */

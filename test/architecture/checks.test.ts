@@ -7,7 +7,7 @@ import { describe, test } from "vitest";
 import { ROOT } from "../support/process.ts";
 
 const LISTS = [
-  { path: "docs/checks/oauth.md", letter: "B", rows: 133 },
+  { path: "docs/checks/oauth.md", letter: "B", rows: 134 },
   { path: "docs/checks/accounts.md", letter: "U", rows: 78 },
   { path: "docs/checks/stdio.md", letter: "S", rows: 19 },
   { path: "docs/checks/console.md", letter: "P", rows: 19 },

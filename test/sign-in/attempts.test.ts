@@ -195,6 +195,13 @@ describe("an attempt", () => {
   });
 });
 
+/** Takes the step of the consent page, which must be free. */
+async function claimOf(attempts: Attempts): Promise<number> {
+  const taken = await attempts.take("id", "browser", "consent");
+  if (taken.kind !== "taken") throw new Error(taken.kind);
+  return taken.claim;
+}
+
 describe("in the records,", () => {
   interface Fixture {
     readonly attempts: Attempts;
@@ -221,8 +228,8 @@ describe("in the records,", () => {
       attempts.open(NEW);
       const all = Array.from({ length: 5 }, () => attempts.take("id", "browser", "consent"));
       const [first, ...others] = all;
-      expect(await first).toEqual({ kind: "taken", content: "content" });
-      attempts.settle("id", { answer: "answer" });
+      expect(await first).toEqual({ kind: "taken", content: "content", claim: 1_000_000 });
+      attempts.settle("id", { claim: 1_000_000, answer: "answer" });
       for (const other of others)
         expect(await other).toEqual({ kind: "answered", answer: "answer" });
     }));
@@ -230,19 +237,45 @@ describe("in the records,", () => {
   test("waiting requests get nothing when the step has no result", ({ expect }) =>
     withAttempts(async ({ attempts }) => {
       attempts.open(NEW);
-      await attempts.take("id", "browser", "consent");
+      const claim = await claimOf(attempts);
       const other = attempts.take("id", "browser", "consent");
-      attempts.settle("id", {});
+      attempts.settle("id", { claim });
       expect(await other).toEqual({ kind: "gone" });
+    }));
+
+  test("a step that failed is free again, for one of the requests that wait", ({ expect }) =>
+    withAttempts(async ({ attempts }) => {
+      attempts.open(NEW);
+      const failing = await claimOf(attempts);
+      const others = Array.from({ length: 4 }, () => attempts.take("id", "browser", "consent"));
+      attempts.settle("id", { claim: failing, stage: "consent" });
+      const next = await Promise.race(others);
+      if (next.kind !== "taken") throw new Error(next.kind);
+      // What the first request says later is about its own claim alone.
+      attempts.settle("id", { claim: failing, stage: "consent" });
+      expect(attempts.find("id", "browser")).toBeUndefined();
+      attempts.settle("id", { claim: next.claim, answer: "answer" });
+      const kinds = (await Promise.all(others)).map(({ kind }) => kind);
+      expect(kinds.toSorted()).toEqual(["answered", "answered", "answered", "taken"]);
+    }));
+
+  test("a step that can be taken again answers those who wait, if it has an answer", ({ expect }) =>
+    withAttempts(async ({ attempts }) => {
+      attempts.open(NEW);
+      const claim = await claimOf(attempts);
+      const other = attempts.take("id", "browser", "consent");
+      attempts.settle("id", { claim, stage: "consent", answer: "answer" });
+      expect(await other).toEqual({ kind: "answered", answer: "answer" });
+      expect(await claimOf(attempts)).toBeGreaterThan(claim);
     }));
 
   test("a waiting request is also served after a restart of the object", ({ expect }) =>
     withAttempts(async (fixture) => {
       fixture.attempts.open(NEW);
-      await fixture.attempts.take("id", "browser", "consent");
+      const claim = await claimOf(fixture.attempts);
       const next = new Attempts(fixture.sql, () => fixture.now);
       const other = next.take("id", "browser", "consent");
-      next.settle("id", { answer: "answer" });
+      next.settle("id", { claim, answer: "answer" });
       expect(await other).toEqual({ kind: "answered", answer: "answer" });
     }));
 
@@ -271,14 +304,14 @@ describe("in the records,", () => {
     withAttempts(async (fixture) => {
       const { attempts } = fixture;
       attempts.open(NEW);
-      await attempts.take("id", "browser", "consent");
+      const claim = await claimOf(attempts);
       expect(attempts.find("id", "browser")).toBeUndefined();
-      attempts.settle("id", { stage: "login", content: "more", answer: "there" });
+      attempts.settle("id", { claim, stage: "login", content: "more", answer: "there" });
       expect(attempts.find("id", "browser")).toEqual({ stage: "login", content: "more" });
       expect(await attempts.take("id", "browser", "consent")).toEqual({
         ...{ kind: "answered", answer: "there" },
       });
-      expect(await attempts.take("id", "browser", "login")).toEqual({
+      expect(await attempts.take("id", "browser", "login")).toMatchObject({
         kind: "taken",
         content: "more",
       });

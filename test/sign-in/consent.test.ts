@@ -150,6 +150,37 @@ describe("an approval", () => {
   });
 });
 
+describe("an approval that led nowhere can be sent again:", () => {
+  test("B47c: while the only provider was down", async ({ expect }) => {
+    const provider = new FakeProvider("one");
+    const options = { providers: [provider] };
+    const asking = await Asking.begin(undefined, options);
+    const browser = browserOf(options);
+    const page = await asking.visit({ scope: "mcp:alpha mcp:beta" }, browser);
+    provider.isReachable = false;
+    const down = await browser.submit(page, { button: "Approve" });
+    expect([down.status, down.text]).toEqual([503, expect.stringContaining("cannot be reached")]);
+    provider.isReachable = true;
+    const chosen = { button: "Approve", fields: { scope: ["mcp:beta"] } };
+    const { left } = await browser.submit(page, chosen);
+    const done = await browser.visit(provider.wayBack(left));
+    expect((await asking.tokens(done)).scope).toBe("mcp:beta");
+  });
+
+  test("while the provider that was chosen was down, at its page", async ({ expect }) => {
+    const [one, two] = [new FakeProvider("one"), new FakeProvider("two")];
+    const options = { providers: [one, two] };
+    const asking = await Asking.begin(undefined, options);
+    const browser = browserOf(options);
+    const page = await asking.visit({}, browser);
+    const login = await browser.submit(page, { button: "Approve" });
+    one.isReachable = false;
+    expect((await browser.submit(login, { button: "Continue with one" })).status).toBe(503);
+    const { left } = await browser.submit(login, { button: "Continue with two" });
+    expect((await browser.visit(two.wayBack(left))).left).toBeDefined();
+  });
+});
+
 describe("a denial", () => {
   test("B59a: is sent to the application, and ends the attempt", async ({ expect }) => {
     const asking = await Asking.begin();

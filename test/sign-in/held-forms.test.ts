@@ -1,6 +1,6 @@
 /** Forms whose body is held back: what counts is who their sender is when the body has come. */
 
-import { afterEach, describe, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { createKey } from "../../src/pages/account.ts";
 import { ApiKeys } from "../../src/auth/store/api-keys.ts";
@@ -10,9 +10,12 @@ import { enableUser } from "../../src/pages/admin.ts";
 import { operatorOf } from "../../src/pages/operator-visit.ts";
 import { sentForm } from "../../src/pages/page-visitor.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
+import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { Asking, WEB_CLIENT } from "./asking.ts";
 import { newContext } from "./context.ts";
+import { FakeProvider } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
+import { browserOf } from "./sign-in-gateway.ts";
 import { newSignIn, SESSION_COOKIE, Visitor } from "./visitor.ts";
 
 afterEach(() => {
@@ -162,5 +165,68 @@ describe("an approval under way as the person's access ends", () => {
     const page = await browser.visit(asking.url());
     expect([page.status, page.left]).toEqual([400, undefined]);
     expect(await left(visitor)).toEqual([[], []]);
+  });
+});
+
+const failOnce = () =>
+  vi.spyOn(Approvals.prototype, "save").mockImplementationOnce(() => {
+    throw new Error("the object was restarted");
+  });
+
+describe("while an object fails,", () => {
+  beforeEach(() => {
+    // What failed is in the log, which is not of interest here.
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+  });
+
+  test("B47c: an approval says that it failed, and gives a code when it is sent again", async ({
+    expect,
+  }) => {
+    const { browser } = await Visitor.arrive();
+    const asking = await Asking.begin(WEB_CLIENT);
+    const page = await browser.visit(asking.url());
+    failOnce();
+    const failed = await browser.submit(page, { button: "Approve" });
+    expect([failed.status, failed.left]).toEqual([500, undefined]);
+    expect(failed.text).toContain("Go back and send the page again.");
+    const approved = await browser.submit(page, { button: "Approve" });
+    expect((await asking.tokens(approved)).scope).toBe("mcp");
+  });
+
+  test("approvals at once give one code: the next one does the work", async ({ expect }) => {
+    const { browser } = await Visitor.arrive();
+    const asking = await Asking.begin(WEB_CLIENT);
+    const page = await browser.visit(asking.url());
+    const save = failOnce();
+    const approve = () => browser.submit(page, { button: "Approve" });
+    const pages = await Promise.all([approve(), approve(), approve()]);
+    const codes = new Set(pages.map(({ left }) => left?.href));
+    expect([codes.size, pages.filter(({ status }) => status === 500).length]).toEqual([2, 1]);
+    expect(save).toHaveBeenCalledTimes(2);
+    codes.delete(undefined);
+    expect((await asking.redeem([...codes][0] ?? "")).status).toBe(200);
+  });
+
+  test("the owner can send the code again", async ({ expect }) => {
+    const asking = await Asking.begin(WEB_CLIENT);
+    const browser = browserOf();
+    const login = await browser.submit(await browser.visit(asking.url()), { button: "Approve" });
+    const code = { fields: { code: OWNER_CODE } };
+    failOnce();
+    expect((await browser.submit(login, code)).status).toBe(500);
+    expect((await asking.tokens(await browser.submit(login, code))).scope).toBe("mcp");
+  });
+
+  test("a provider's answer is spent", async ({ expect }) => {
+    const provider = new FakeProvider("one");
+    const options = { providers: [provider] };
+    const asking = await Asking.begin(WEB_CLIENT, options);
+    const browser = browserOf(options);
+    const { left } = await browser.submit(await asking.visit({}, browser), { button: "Approve" });
+    failOnce();
+    const back = provider.wayBack(left);
+    await expect(browser.visit(back)).rejects.toThrow("the object was restarted");
+    expect((await browser.visit(back)).status).toBe(400);
+    expect(provider.finished).toHaveLength(1);
   });
 });

@@ -66,8 +66,6 @@ export interface Settled {
   readonly ending: StepOutcome;
   /** The next stage of the attempt; absent when it is over. */
   readonly next?: { readonly stage: Stage; readonly content: Content };
-  /** The answer is not repeated, however soon the request comes again. */
-  readonly isOnce?: true;
 }
 
 /** A person who is signed in. */
@@ -100,7 +98,8 @@ export type ProblemKind =
   | "provider-unreachable"
   | "not-fresh"
   | "no-statement"
-  | "setup-gone";
+  | "setup-gone"
+  | "failed";
 
 interface Answer {
   /** Values of `Set-Cookie`. */

@@ -65,21 +65,23 @@ async function approve(
   { content, endCookie, ...attempt }: Asked,
   posted: readonly string[],
 ): Promise<Settled> {
+  // Without a sign-in nothing was approved: the person can send the form again.
+  const asked = { stage: "consent", content } as const;
   const { fixed, optional } = offeredScopes(content.scopes);
   const approved = [...fixed, ...optional.filter((scope) => posted.includes(scope))];
   if (approved.length === 0) {
-    return { ending: problem("nothing-chosen"), next: { stage: "consent", content } };
+    return { ending: problem("nothing-chosen"), next: asked };
   }
   const step = { kind: "answered", decision: "approved", client: content.client.id } as const;
   context.trace({ ...step, attempt: attempt.id });
   const there = await whoIsThere(context, request);
-  if (there.kind === "problem") return { ending: there };
+  if (there.kind === "problem") return { ending: there, next: asked };
   // The page named the user who grants access, or required a sign-in: no other user is accepted.
   const person = there.person?.user.id === content.shownTo ? there.person : undefined;
   if (person === undefined || (approved.includes(ADMIN) && !isFresh(context, person))) {
-    const asked = { ...attempt, content: { ...content, approved } };
-    const { ending, ...settled } = await goToLogin(context, request, asked, there.person);
-    return { ...settled, ending: withCookies(ending, there.cookies) };
+    const answered = { ...attempt, content: { ...content, approved } };
+    const { ending, next = asked } = await goToLogin(context, request, answered, there.person);
+    return { next, ending: withCookies(ending, there.cookies) };
   }
   const whole = { content, scopes: approved, attempt: attempt.id };
   const ending = await issueApproved(context, whole, person);

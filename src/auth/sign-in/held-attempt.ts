@@ -140,6 +140,14 @@ export async function attemptMark(
   return only === undefined || others.length > 0 ? {} : { attempt: only };
 }
 
+interface StepOptions {
+  /**
+   * What came with the request is spent: its answer is not repeated, however soon it comes again, and
+   * the attempt is over when the work fails.
+   */
+  readonly isOnce?: boolean;
+}
+
 export class HeldAttempt {
   readonly #store: AuthContext["store"];
   readonly #names: Names;
@@ -184,24 +192,33 @@ export class HeldAttempt {
 
   /**
    * Takes a step of the attempt. One of several concurrent requests does the work; the others
-   * receive its result, as does a request that is repeated within seconds.
+   * receive its result, as does a request that is repeated within seconds. After work that fails, the
+   * attempt is where it was, and the person can send the form again: a code that the work has issued
+   * reached nobody, and expires.
    *
    * @returns `undefined` when there is no such step to take, or no longer.
+   * @throws the error of the work.
    */
   async step(
     stage: Stage,
     work: (attempt: Attempt) => Promise<Settled>,
+    { isOnce = false }: StepOptions = {},
   ): Promise<StepOutcome | undefined> {
     const { id, browser } = this.#names;
     const taken = await this.#rows.take(id, browser, stage);
     if (taken.kind === "gone") return undefined;
     if (taken.kind === "answered") return this.#seal.openAnswer(taken.answer);
+    const { claim } = taken;
     try {
-      const settled = await work(await this.#open(stage, taken.content));
-      await this.#settle(settled);
-      return settled.ending;
+      const { ending, next } = await work(await this.#open(stage, taken.content));
+      await this.#rows.settle(id, {
+        claim,
+        ...(!isOnce && { answer: await this.#seal.answer(ending) }),
+        ...(next && { stage: next.stage, content: await this.#seal.content(next.content) }),
+      });
+      return ending;
     } catch (error) {
-      await this.#rows.settle(id, {});
+      await this.#rows.settle(id, { claim, ...(!isOnce && { stage }) });
       throw error;
     }
   }
@@ -226,16 +243,6 @@ export class HeldAttempt {
   async #open(stage: Stage, sealed: string): Promise<Attempt> {
     const { handle, id } = this.#names;
     return { handle, id, stage, content: await this.#seal.openContent(sealed) };
-  }
-
-  async #settle({ ending, next, isOnce }: Settled): Promise<void> {
-    await this.#rows.settle(this.#names.id, {
-      ...(isOnce !== true && { answer: await this.#seal.answer(ending) }),
-      ...(next !== undefined && {
-        stage: next.stage,
-        content: await this.#seal.content(next.content),
-      }),
-    });
   }
 }
 

@@ -159,9 +159,10 @@ export async function logIn(
     name === null ? each.kind === "code" : each.kind === "redirect" && each.name === name,
   );
   if (provider?.kind === "redirect") {
-    const ending = await held.step("login", (attempt) =>
-      redirectToProvider(context, request, attempt, provider),
-    );
+    const ending = await held.step("login", async (attempt) => ({
+      next: attempt,
+      ...(await redirectToProvider(context, request, attempt, provider)),
+    }));
     return ending ?? attemptExpired(context, "used", mark);
   }
   if (provider === undefined || code === null) return attemptExpired(context, "malformed", mark);
@@ -179,8 +180,12 @@ async function enterCode(
   held: HeldAttempt,
   { provider, code }: { readonly provider: CodeProvider; readonly code: string },
 ): Promise<SignInOutcome | undefined> {
-  const attempt = await held.find();
-  if (attempt?.stage !== "login") return held.again("login");
+  const waiting = await held.find();
+  const repeated = waiting?.stage === "login" ? undefined : await held.again("login");
+  if (repeated !== undefined) return repeated;
+  // A step that failed meanwhile is free again.
+  const attempt = waiting ?? (await held.find());
+  if (attempt?.stage !== "login") return undefined;
   const { codeTries: tries } = context.store.ephemeral(TRIES_KEY);
   const address = addressOf(request);
   const seconds = await tries.begin(address, context.limits.codeTries);
@@ -225,7 +230,7 @@ export async function handleCallback(
   if (provider?.kind !== "redirect" || waiting.content.departure?.provider !== name) {
     return refuseCallback(context, "malformed", mark);
   }
-  const ending = await held.step("login", async (attempt) => {
+  const finish = async (attempt: Attempt): Promise<Settled> => {
     const { handle, content } = attempt;
     const result = await provider.finish({
       url: new URL(pathname + search, context.origin),
@@ -234,9 +239,10 @@ export async function handleCallback(
       memory: content.departure?.memory ?? {},
     });
     const identified = { provider: name, result };
-    const settled = await conclude(context, request, { held, taken: attempt, identified });
-    return { ...settled, isOnce: true };
-  });
+    return conclude(context, request, { held, taken: attempt, identified });
+  };
+  // The provider accepts its code once.
+  const ending = await held.step("login", finish, { isOnce: true });
   return ending ?? refuseCallback(context, "used", mark);
 }
 

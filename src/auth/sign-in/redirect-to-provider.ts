@@ -65,7 +65,11 @@ export async function goToLogin(
   return { ending: redirect(loginPath(attempt.handle)), next };
 }
 
-/** Redirects the browser to a provider, and stores what is needed when it returns. */
+/**
+ * Redirects the browser to a provider, and stores what is needed when it returns.
+ *
+ * @returns no next stage where the provider cannot be asked.
+ */
 export async function redirectToProvider(
   context: AuthContext,
   request: Request,
@@ -80,8 +84,7 @@ export async function redirectToProvider(
   const { name } = provider;
   const marks = marksOf({ id, content });
   if (begun.kind === "refused") {
-    const ending = refuseSignIn(context, request, { provider: name, result: begun }, marks);
-    return { ending, next: { stage: "login", content } };
+    return { ending: refuseSignIn(context, request, { provider: name, result: begun }, marks) };
   }
   context.trace({ kind: "sent_to_provider", provider: name, ...marks });
   const departure = { provider: name, memory: begun.memory };

@@ -5,7 +5,8 @@
  *
  * It goes from the question to the sign-in to its end, each step once: of several concurrent
  * requests for a step, one gets it. A request that is repeated within seconds, as by a double
- * click, waits for that one and gets the same answer.
+ * click, waits for that one and gets the same answer. A step that failed may be free again: then one
+ * of the waiting requests takes it.
  */
 
 import { Records } from "../../lib/records.ts";
@@ -35,10 +36,12 @@ export type Repeated =
   | { readonly kind: "gone" };
 
 export type Taken =
-  /** The caller alone has the step, and must `settle` it. */
-  { readonly kind: "taken"; readonly content: string } | Repeated;
+  /** The caller alone has the step, and must `settle` it with this claim. */
+  { readonly kind: "taken"; readonly content: string; readonly claim: number } | Repeated;
 
 export interface Settlement {
+  /** The claim that the caller has: the step may have been taken again since. */
+  readonly claim: number;
   /** The next stage of the attempt; absent when it is over. */
   readonly stage?: Stage;
   /** Replaces the earlier content. Sealed. */
@@ -98,34 +101,48 @@ export class Attempts extends Records {
 
   /** Takes a step. No other code runs between reading and writing, so one caller gets it. */
   async take(id: string, browser: string, stage: Stage): Promise<Taken> {
-    const row = this.#row(id, browser);
-    if (row === undefined) return GONE;
-    if (row.stage === stage) {
-      this.run(
-        "UPDATE attempts_1 SET stage = ?, taken = ?, taken_at = ?, answer = NULL WHERE id = ?",
-        [BUSY, stage, this.now(), id],
-      );
-      return { kind: "taken", content: row.content };
+    for (let row = this.#row(id, browser); row !== undefined; row = this.#row(id, browser)) {
+      if (row.stage === stage) return this.#claim(row, stage);
+      if (!(await this.#isSettled(row, stage))) break;
+      const repeated = this.#answered(id, browser, stage);
+      if (repeated.kind === "answered") return repeated;
     }
-    return this.again(id, browser, stage);
+    return this.#answered(id, browser, stage);
+  }
+
+  #claim({ id, content, taken_at: earlier }: Row, stage: Stage): Taken {
+    // Each claim of an attempt is a time of its own, also within one millisecond.
+    const claim = Math.max(this.now(), earlier + 1);
+    this.run(
+      "UPDATE attempts_1 SET stage = ?, taken = ?, taken_at = ?, answer = NULL WHERE id = ?",
+      [BUSY, stage, claim, id],
+    );
+    return { kind: "taken", content, claim };
   }
 
   /** @returns the result of a step that was taken a moment ago, once it is settled. */
   async again(id: string, browser: string, stage: Stage): Promise<Repeated> {
     const row = this.#row(id, browser);
-    const leftMs = (row?.taken_at ?? 0) + REPEAT_MS - this.now();
-    if (row?.taken !== stage || leftMs <= 0) return GONE;
-    if (row.stage === BUSY) await this.#settled(id, leftMs);
-    const answer = this.#row(id, browser)?.answer ?? null;
-    return answer === null ? GONE : { kind: "answered", answer };
+    if (row !== undefined) await this.#isSettled(row, stage);
+    return this.#answered(id, browser, stage);
+  }
+
+  #answered(id: string, browser: string, stage: Stage): Repeated {
+    const row = this.#row(id, browser);
+    if (row?.taken !== stage || row.answer === null || this.#leftMs(row) <= 0) return GONE;
+    return { kind: "answered", answer: row.answer };
+  }
+
+  #leftMs({ taken_at: takenAt }: Row): number {
+    return takenAt + REPEAT_MS - this.now();
   }
 
   /** Ends the step that the caller took, and releases the waiting callers. */
-  settle(id: string, { stage, content, answer }: Settlement): void {
+  settle(id: string, { claim, stage, content, answer }: Settlement): void {
     this.run(
       `UPDATE attempts_1 SET stage = ?, content = COALESCE(?, content), answer = ?
-       WHERE id = ? AND stage = ?`,
-      [stage ?? OVER, content ?? null, answer ?? null, id, BUSY],
+       WHERE id = ? AND stage = ? AND taken_at = ?`,
+      [stage ?? OVER, content ?? null, answer ?? null, id, BUSY, claim],
     );
     for (const wake of this.#waiting.get(id) ?? []) wake();
   }
@@ -143,17 +160,24 @@ export class Attempts extends Records {
     return row;
   }
 
-  /** Resolves when the step is settled, or when waiting is of no use any more. */
-  async #settled(id: string, ms: number): Promise<void> {
+  /**
+   * Waits while another request takes the step.
+   *
+   * @returns whether it was settled; `false` as well when there is nothing to wait for, or no longer.
+   */
+  async #isSettled(row: Row, stage: Stage): Promise<boolean> {
+    const ms = this.#leftMs(row);
+    if (row.stage !== BUSY || row.taken !== stage || ms <= 0) return false;
+    const { id } = row;
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiting);
     let timer: number | null = null;
     let wake: (() => void) | undefined;
     try {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        waiting.add(resolve);
-        timer = setTimeout(resolve, ms);
+      return await new Promise<boolean>((resolve) => {
+        wake = () => resolve(true);
+        waiting.add(wake);
+        timer = setTimeout(() => resolve(false), ms);
       });
     } finally {
       clearTimeout(timer);
