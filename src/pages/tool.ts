@@ -16,6 +16,7 @@ import {
   sent,
   visiting,
 } from "./catalog-visit.ts";
+import type { ConsoleServer } from "./console/console.ts";
 import { noticeOf } from "./page-guard.ts";
 import { auditedAs, navFor, optionsFor, respondTo } from "./page-visitor.ts";
 import { notFound } from "./respond.ts";
@@ -37,6 +38,7 @@ import {
   runView,
 } from "./view/run-view.ts";
 import { type ToolPage, toolView } from "./view/tool-view.ts";
+import { unlistedToolView } from "./view/unlisted-tool-view.ts";
 
 /** A tool that this person may use, as its page shows it. */
 interface Found {
@@ -57,7 +59,7 @@ const NO_ERRORS: ReadonlyMap<Field, string> = new Map();
 
 export const showTool: CatalogHandler = visiting(async (visit) => {
   const found = await find(visit);
-  if (found === undefined) return notFound(visit.context);
+  if (found instanceof Response) return found;
   return respondTo(
     visit,
     toolPage(found, typedFrom(undefined), { notice: noticeOf(visit.request) }),
@@ -66,8 +68,8 @@ export const showTool: CatalogHandler = visiting(async (visit) => {
 
 export const runTool: CatalogHandler = sent(async (submission) => {
   const { form } = submission;
-  const found = await find(submission);
-  if (found === undefined) return notFound(submission.context);
+  const found = await find(submission, form);
+  if (found instanceof Response) return found;
   const { page, fields } = found;
   const kept = form.get("arguments");
   const known = kept === null ? undefined : tryLossless(kept);
@@ -87,11 +89,16 @@ export const runTool: CatalogHandler = sent(async (submission) => {
   return answered(submission, run);
 });
 
-async function find(visit: CatalogVisit): Promise<Found | undefined> {
+/** @param form that was sent to the tool. @returns the page that says why the tool cannot be shown. */
+async function find(visit: CatalogVisit, form?: URLSearchParams): Promise<Found | Response> {
   const { console, place, visitor } = visit;
   const server = await console.server(place.slug);
-  const item = server?.lists.tools.find(({ name }) => name === place.tool);
-  if (server === undefined || item === undefined) return undefined;
+  if (server === undefined) return notFound(visit.context);
+  const item = server.lists.tools.find(({ name }) => name === place.tool);
+  if (item === undefined) {
+    const isUnknown = server.state === "asked" || server.state === "down";
+    return isUnknown ? unlisted(visit, server, form) : notFound(visit.context);
+  }
   const schemas = parsed(item);
   const page: ToolPage = {
     ...{
@@ -103,6 +110,17 @@ async function find(visit: CatalogVisit): Promise<Found | undefined> {
     publicName: server.publicName(item.name),
   };
   return { page, fields: formFields(schemas["inputSchema"]), schemas };
+}
+
+/** The same for every name: what the policy hides cannot be told from what does not exist. */
+function unlisted(visit: CatalogVisit, server: ConsoleServer, form?: URLSearchParams): Response {
+  const { visitor, place } = visit;
+  const view = unlistedToolView({
+    ...{ nav: navFor(visitor, "catalog"), csrf: visitor.formToken, server: headOf(visit, server) },
+    tool: place.tool,
+    sent: form && [...form].filter(([name]) => name !== "csrf"),
+  });
+  return respondTo(visit, view, { status: 503 });
 }
 
 function toolPage(

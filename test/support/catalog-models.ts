@@ -7,6 +7,7 @@ import type { CatalogView } from "../../src/pages/view/catalog-view.ts";
 import type { QuestionsView, RunView } from "../../src/pages/view/run-view.ts";
 import type { ServerView } from "../../src/pages/view/server-view.ts";
 import type { ToolView } from "../../src/pages/view/tool-view.ts";
+import type { UnlistedToolView } from "../../src/pages/view/unlisted-tool-view.ts";
 
 const nav = { current: "catalog", isAdmin: true } as const;
 
@@ -217,4 +218,12 @@ const result = {
   structuredContent: { number: 42, isOpen: true, labels: ["bug"] },
 };
 
-export const CATALOG_MODELS = { catalog, server, tool: toolPage, run, questions, result };
+const unlisted: UnlistedToolView = {
+  ...{ nav, csrf: "c".repeat(43), tool: "create_issue", sent: [["a:title", "Too hot"]] },
+  server: { ...github, state: "asked", counts: NOTHING },
+};
+
+export const CATALOG_MODELS = {
+  ...{ catalog, server, tool: toolPage, unlisted },
+  ...{ run, questions, result },
+};

@@ -39,6 +39,7 @@ import {
 } from "../../src/pages/view/run-view.ts";
 import { serverView } from "../../src/pages/view/server-view.ts";
 import { toolView } from "../../src/pages/view/tool-view.ts";
+import { unlistedToolView } from "../../src/pages/view/unlisted-tool-view.ts";
 import { NO_CALLS } from "../../src/activity/usage.ts";
 import { activityView } from "../../src/pages/view/activity-view.ts";
 import { usageView } from "../../src/pages/view/usage-view.ts";
@@ -58,7 +59,7 @@ const PEOPLE = MODELS.admin.people as NonNullable<AdminView["people"]>;
 const { consent, signIn, account, admin, connect } = MODELS;
 const { signIn: link, key: keyLink, connected, problem: trouble } = ACCOUNT_MODELS;
 const { activity, everyones, usage } = ACTIVITY_MODELS;
-const { catalog, server, tool, run, questions, result } = CATALOG_MODELS;
+const { catalog, server, tool, unlisted, run, questions, result } = CATALOG_MODELS;
 const HOSTILE_SERVER = { slug: "s", label: HOSTILE, host: HOSTILE, help: HOSTILE };
 
 export const SAMPLES: Readonly<Record<string, View>> = {
@@ -415,6 +416,14 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "catalog-tool": toolView(tool),
   "catalog-tool-bare": toolView({ ...tool, input: [], output: [], publicName: undefined }),
   "catalog-tool-errors": toolView({ ...tool, form: { ...tool.form, errors: ERRORS } }),
+  "catalog-tool-asked": unlistedToolView({ ...unlisted, sent: undefined }),
+  "catalog-tool-asked-sent": unlistedToolView(unlisted),
+  "catalog-tool-down": unlistedToolView({
+    ...unlisted,
+    tool: HOSTILE,
+    server: { ...unlisted.server, state: "down", notes: ["It is not answering."] },
+    sent: undefined,
+  }),
   "tool-confirm": confirmView(run),
   "tool-running": runView(run, progressView({ progress: 3, total: 10, message: "Third part" })),
   "tool-result": runView(run, outcomeView(result, 182, 4096)),

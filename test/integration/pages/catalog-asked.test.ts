@@ -4,7 +4,7 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, test } from "vitest";
 
-import { Browser } from "../../support/oauth-browser.ts";
+import { Browser, type Page } from "../../support/oauth-browser.ts";
 import { until } from "../bounded.ts";
 import { setLimits } from "../own-limits.ts";
 import { takeSeveral } from "../several-servers.ts";
@@ -13,7 +13,10 @@ import { jsonOf, type Upstream } from "../upstream.ts";
 const browser = new Browser("http://localhost:8787", (url, sent) =>
   exports.default.fetch(new Request(url, { ...sent, redirect: "manual" })),
 );
-const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
+const tool = (name: string) => ({
+  ...{ name, annotations: { readOnlyHint: true } },
+  inputSchema: { type: "object", properties: { tea: { type: "string" } } },
+});
 
 let quick: Upstream;
 let slow: Upstream;
@@ -31,6 +34,11 @@ beforeAll(async () => {
     },
   ])) as [Upstream, Upstream];
 });
+
+/** @returns a page that was loaded before, whose form goes to this address. */
+function loadedBefore(page: Page, path: string): Page {
+  return { ...page, forms: page.forms.map((form) => ({ ...form, action: path })) };
+}
 
 test("P2: a server that is slow holds up nobody, and is there when the page is loaded again", async ({
   expect,
@@ -52,6 +60,22 @@ test("P2: a server that is slow holds up nobody, and is there when the page is l
     expect.stringContaining("This server has not said yet"),
   ]);
 
+  // Nobody knows yet which tools it has.
+  const path = `/catalog/${slow.slug}/late`;
+  for (const each of [path, `/catalog/${slow.slug}/nonsense`]) {
+    const page = await browser.visit(each);
+    expect([page.status, page.text]).toEqual([
+      503,
+      expect.stringMatching(new RegExp(`${slow.slug} Being asked.*has not said yet`)),
+    ]);
+  }
+  const form = loadedBefore(await browser.visit(`/catalog/${quick.slug}/early`), path);
+  const kept = await browser.submit(form, { button: "Run", fields: { "a:tea": "sencha & more" } });
+  expect([kept.status, kept.text]).toEqual([
+    503,
+    expect.stringMatching(new RegExp(`${slow.slug} Being asked.*Nothing was sent`)),
+  ]);
+
   await slow.open("list");
   const after = await until(async () => {
     const page = await browser.visit("/catalog");
@@ -59,4 +83,9 @@ test("P2: a server that is slow holds up nobody, and is there when the page is l
   }, "the slow server's tools");
   expect(after.text).not.toContain("Being asked");
   expect(after.text).toContain(quick.slug);
+  const ran = await browser.submit(kept, { button: "Try again" });
+  expect([ran.status, ran.text]).toEqual([200, expect.stringContaining("ran late")]);
+  expect((await slow.sent("tools/call"))[0]).toMatchObject({
+    body: { params: { name: "late", arguments: { tea: "sencha & more" } } },
+  });
 });

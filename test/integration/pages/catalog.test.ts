@@ -155,6 +155,13 @@ describe("the catalog", () => {
     expect(text).toMatch(new RegExp(`${down.slug} Not available`));
     expect(text).toContain(`Upstream "${down.slug}"`);
     expect((await visit(`/catalog/${down.slug}`)).status).toBe(200);
+    const tool = await visit(`/catalog/${down.slug}/find`);
+    expect([tool.status, tool.text]).toEqual([
+      503,
+      expect.stringMatching(new RegExp(`${down.slug} Not available.*Upstream "${down.slug}"`)),
+    ]);
+    // Of a server to which this person has no account, nothing is shown.
+    expect((await visit(`/catalog/${refused.slug}/find`)).status).toBe(404);
   });
 
   test("of a gateway whose own account does not work leads to the page that says why", async ({

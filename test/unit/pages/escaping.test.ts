@@ -30,6 +30,7 @@ import {
 import { serverView } from "../../../src/pages/view/server-view.ts";
 import { setupDoneView, setupView, signInView } from "../../../src/pages/view/sign-in-view.ts";
 import { toolView } from "../../../src/pages/view/tool-view.ts";
+import { unlistedToolView } from "../../../src/pages/view/unlisted-tool-view.ts";
 import { ADDED_MODELS } from "../../support/added-server-models.ts";
 import { ACCOUNT_MODELS } from "../../support/account-page-models.ts";
 import { CATALOG_MODELS } from "../../support/catalog-models.ts";
@@ -98,6 +99,7 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["catalog", (text) => catalogView(withText(CATALOG_MODELS.catalog, text))],
   ["catalog-server", (text) => serverView(withText(CATALOG_MODELS.server, text))],
   ["catalog-tool", (text) => toolView(withText(CATALOG_MODELS.tool, text))],
+  ["catalog-tool-asked", (text) => unlistedToolView(withText(CATALOG_MODELS.unlisted, text))],
   ["tool-confirm", (text) => confirmView(withText(CATALOG_MODELS.run, text))],
   ["tool-result", (text) => runOf(text, outcomeView(withText(CATALOG_MODELS.result, text), 1, 2))],
   [
