@@ -11,6 +11,7 @@ import {
 import { editableOf, editServer } from "../src/config/registry/edit-server.ts";
 import { exportToml } from "../src/config/registry/export-toml.ts";
 import { fillIn } from "../src/config/registry/fill-in.ts";
+import { isEdited } from "../src/config/registry/is-edited.ts";
 import { readPasted } from "../src/config/registry/pasted.ts";
 import { probe } from "../src/config/registry/probe.ts";
 import {
@@ -61,6 +62,9 @@ export function addedServersIn(env: Env): ServerRegistry {
       if (edited.kind === "mistakes") return edited;
       const sentences = refusal({ slug: server.slug, ...edited });
       return sentences.length > 0 ? { kind: "mistakes", sentences } : edited;
+    },
+    async isEdited(server, edit) {
+      return isEdited(server, (await openSecrets(await keys(), server)) ?? {}, edit);
     },
     async add(servers) {
       const ring = await keys();

@@ -22,7 +22,7 @@ export async function addedOf(
 }
 
 /** Wraps the action of a form about a server that was added, unless an entry of `MCP_SERVERS` overrides that. */
-function aboutAdded(
+export function aboutAdded(
   act: (submission: OperatorSubmission, server: Added) => Promise<Response>,
   maxBytes?: number,
 ): OperatorHandler {
@@ -82,7 +82,8 @@ export async function probeAdded(visit: OperatorVisit, slug: string): Promise<bo
   return true;
 }
 
-export const probeServer = changing(async (submission, { slug }) => {
+/** Looks at what is there now, whatever the page showed: the look before has changed that page, too. */
+export const probeServer = aboutAdded(async (submission, { slug }) => {
   const isDone = await probeAdded(submission, slug);
   return done(
     submission.context,

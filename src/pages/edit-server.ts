@@ -7,8 +7,15 @@ import { signInPath } from "../auth/sign-in/browser.ts";
 import { cleanText } from "../lib/clean-text.ts";
 import type { AddedServer, ProbeReport, Revised } from "../observability/added-servers.ts";
 import type { Edited, ServerEdit } from "../observability/edited-servers.ts";
-import { addedOf, changing, isProbeAllowed } from "./added-server.ts";
-import { carriedEdit, carriedText, EDITED_AUTHS, readEdit } from "./operator/edit-form.ts";
+import type { OperatorContext } from "./account-context.ts";
+import { aboutAdded, addedOf, changing, isProbeAllowed } from "./added-server.ts";
+import {
+  type CarriedEdit,
+  carriedEdit,
+  carriedText,
+  EDITED_AUTHS,
+  readEdit,
+} from "./operator/edit-form.ts";
 import {
   adminNav,
   operating,
@@ -62,7 +69,7 @@ async function outcomeOf(
   edit: ServerEdit,
 ): Promise<Outcome | Response> {
   const { added } = visit.context.servers;
-  const outcome = await added.edit(server, { ...edit, label: cleanText(edit.label, MAX_LABEL) });
+  const outcome = await added.edit(server, asKept(edit));
   if (outcome.kind === "mistakes") {
     return formPage(visit, server, { edit, mistakes: outcome.sentences });
   }
@@ -72,6 +79,10 @@ async function outcomeOf(
 
 const MAX_LABEL = 60;
 
+function asKept(edit: ServerEdit): ServerEdit {
+  return { ...edit, label: cleanText(edit.label, MAX_LABEL) };
+}
+
 export const reviewEdit = changing(async (submission, server) => {
   const { context, visitor, form } = submission;
   const { added } = context.servers;
@@ -80,7 +91,8 @@ export const reviewEdit = changing(async (submission, server) => {
   if (outcome instanceof Response) return outcome;
   const { slug, revision } = server;
   const probe = outcome.reach === "same" ? undefined : await look(submission, server, outcome);
-  const text = carriedText({ slug, revision, edit, probe });
+  const isEnded = outcome.reach === "moved" && server.state !== "draft";
+  const text = carriedText({ slug, revision, edit, probe, isEnded });
   const view = editReviewView({
     ...{ now: Date.now(), csrf: visitor.formToken, nav: await adminNav(submission), server },
     ...{ outcome, probe, hasSignIn: context.auth !== undefined },
@@ -100,24 +112,44 @@ async function look(
   return submission.context.servers.added.probe(changed, outcome.secrets);
 }
 
-export const keepEdit = changing(async (submission, server) => {
+/** A second click finds it done, as it was asked. */
+export const keepEdit = aboutAdded(async (submission, server) => {
   const { context, request, visitor, form } = submission;
   const { added } = context.servers;
   const { slug, revision } = server;
   const text = await added.openPasted(visitor.person, form.get("edit") ?? "");
-  const carried = carriedEdit(text, server);
+  const carried = carriedEdit(text, { slug, revision: Number(form.get("revision")) });
   if (carried === undefined) return done(context, adminServerPath(slug), "server-edit-outdated");
+  if (carried.revision !== revision) {
+    const isDone = await isKept(submission, carried);
+    return isDone ? kept(context, carried) : done(context, adminServerPath(slug), CHANGED);
+  }
   const { edit, probe } = carried;
   const outcome = await outcomeOf(submission, server, edit);
   if (outcome instanceof Response) return outcome;
   const found = outcome.reach === "same" ? server.probe : probe;
   const changed = changedServer(server, outcome, visitor.person, found);
-  const refusal = refusalOf(await added.put(changed, revision, outcome.secrets));
+  const put = await added.put(changed, revision, outcome.secrets);
+  if (put.kind === "clash" && (await isKept(submission, carried))) return kept(context, carried);
+  const refusal = refusalOf(put);
   if (refusal !== undefined) return formPage(submission, server, { edit, mistakes: [refusal] });
   await auditedAs(context, request, visitor, "server_edited", { server: slug });
-  const isEnded = server.state !== "draft" && changed.state === "draft";
-  return done(context, adminServerPath(slug), isEnded ? "server-moved" : "server-edited");
+  return kept(context, carried);
 }, PASTE_BYTES);
+
+const CHANGED = "server-changed-elsewhere";
+
+/** True where this person has changed the server last, and it is as their edit asks. */
+async function isKept(submission: OperatorSubmission, { edit }: CarriedEdit): Promise<boolean> {
+  const { context, visitor, slug } = submission;
+  const now = await addedOf(submission, slug);
+  if (now === undefined || now.changedBy !== visitor.person) return false;
+  return context.servers.added.isEdited(now, asKept(edit));
+}
+
+function kept(context: OperatorContext, { slug, isEnded }: CarriedEdit): Response {
+  return done(context, adminServerPath(slug), isEnded ? "server-moved" : "server-edited");
+}
 
 /**
  * At another origin it is another server under the same name: nobody is sent there before an operator has it served

@@ -41,20 +41,26 @@ function secretEdit(form: URLSearchParams, name: string): SecretEdit | undefined
 }
 
 /** What the page that shows an edit carries to the form that keeps it, sealed. */
-interface CarriedEdit {
+export interface CarriedEdit {
   readonly slug: string;
   /** Of the server that was seen. */
   readonly revision: number;
   readonly edit: ServerEdit;
   /** What was found at the server as it would be. */
   readonly probe: ProbeReport | undefined;
+  /** It is served, and becomes a draft. */
+  readonly isEnded: boolean;
 }
 
 export function carriedText(carried: CarriedEdit): string {
   return JSON.stringify(carried);
 }
 
-/** @param text that was sealed here. @returns `undefined` for what is of another server, or of another state of it. */
+/**
+ * @param text that was sealed here.
+ * @param revision that the form names.
+ * @returns `undefined` for what is of another server, or of another state of it.
+ */
 export function carriedEdit(
   text: string | undefined,
   { slug, revision }: Pick<CarriedEdit, "slug" | "revision">,

@@ -49,6 +49,8 @@ export interface ServerRegistry {
   editable(entry: JsonObject): Editable;
   /** Sends no request, and keeps nothing. */
   edit(server: AddedServer, edit: ServerEdit): Promise<Edited>;
+  /** True of a server that is as the edit asks already, the values of its secrets included. */
+  isEdited(server: AddedServer, edit: ServerEdit): Promise<boolean>;
 
   /** All of them as drafts, or none. */
   add(servers: readonly NewServer[]): Promise<AddOutcome>;

@@ -259,6 +259,15 @@ describe("a button that is pressed twice says what was done:", () => {
     for (const slug of ["tea", "water"]) await press(slug, "Remove it");
   });
 
+  test("Look at it", async ({ expect }) => {
+    const draft = await add(entry.url, { "slug-0": "water" });
+    for (let n = 0; n < 2; n++) {
+      const page = await browser.submit(draft, { button: "Look at it water" });
+      expect(page.text).toContain("The server was looked at.");
+    }
+    await press("water", "Remove it");
+  });
+
   test("Serve it, Pause and Remove it", async ({ expect }) => {
     const draft = await add(entry.url, { "slug-0": "water" });
     for (const [button, said] of [

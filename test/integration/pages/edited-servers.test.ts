@@ -19,6 +19,8 @@ const LIST = "/admin/servers";
 const SECRET = "tea-with-milk-and-no-sugar";
 const OTHER_SECRET = "coffee-without-milk-or-sugar";
 const ENTER_AGAIN = "What you entered as secrets is not shown again: enter it once more.";
+const KEPT = "The change is kept, and holds within ten seconds everywhere.";
+const MOVED = "The change is kept. At another address it is a draft";
 const tools = [{ name: "work", inputSchema: { type: "object" } }];
 const store = serverStoreIn(env);
 const browser = new Browser(ORIGIN, (url, sent) =>
@@ -263,6 +265,56 @@ describe("an edit", () => {
     const later = await browser.submit(shown, { button: "Keep the change" });
     expect(later.text).toContain("It has changed since that page was loaded");
     expect(await storedAs(slug)).toMatchObject({ label: "Theirs" });
+    await remove(one);
+  });
+
+  test.for<readonly [what: string, fields: Readonly<Record<string, string>>, said: string]>([
+    ["a label and a secret", { label: "Tea", "secret-AUTHORIZATION": OTHER_SECRET }, KEPT],
+    ["a header that is no secret", { "header-0": "" }, KEPT],
+    ["a secret that is removed", { "remove-AUTHORIZATION": "on" }, KEPT],
+    ["a new header", { "new-name": "X-Tea", "new-value": OTHER_SECRET, "new-secret": "on" }, KEPT],
+    ["another origin", { url: "http://127.0.0.1:9/mcp", "remove-AUTHORIZATION": "on" }, MOVED],
+  ])("is kept once by two clicks, and both say so: %s", async ([, fields, said], { expect }) => {
+    const one = await served();
+    const shown = await review(one.slug, fields);
+    for (let n = 0; n < 2; n++) {
+      const page = await browser.submit(shown, { button: "Keep the change" });
+      expect([page.url.pathname, page.text]).toEqual([
+        `${LIST}/${one.slug}`,
+        expect.stringContaining(said),
+      ]);
+    }
+    await remove(one);
+  });
+
+  test("is kept once by two clicks at the same time, and both say so", async ({ expect }) => {
+    const one = await served();
+    const shown = await review(one.slug, { label: "Tea" });
+    const press = (): Promise<Page> => browser.submit(shown, { button: "Keep the change" });
+    for (const { text } of await Promise.all([press(), press()])) expect(text).toContain(KEPT);
+    await remove(one);
+  });
+
+  test("that differs from what is kept by the value of a secret alone is another edit", async ({
+    expect,
+  }) => {
+    const one = await served();
+    const shown = await Promise.all(
+      [OTHER_SECRET, `${OTHER_SECRET}-at-all`].map((secret) =>
+        review(one.slug, { "secret-AUTHORIZATION": secret }),
+      ),
+    );
+    const texts: string[] = [];
+    for (const page of shown) {
+      texts.push((await browser.submit(page, { button: "Keep the change" })).text);
+    }
+    expect(texts).toEqual([
+      expect.stringContaining(KEPT),
+      expect.stringContaining("It has changed since that page was loaded"),
+    ]);
+    expect(await calledWith(one.upstream)).toMatchObject({
+      authorization: `Bearer ${OTHER_SECRET}`,
+    });
     await remove(one);
   });
 
