@@ -12,6 +12,7 @@ import { editableOf, editServer } from "../src/config/registry/edit-server.ts";
 import { exportToml } from "../src/config/registry/export-toml.ts";
 import { fillIn } from "../src/config/registry/fill-in.ts";
 import { isEdited } from "../src/config/registry/is-edited.ts";
+import { isSecret } from "../src/config/registry/pasted-fields.ts";
 import { readPasted } from "../src/config/registry/pasted.ts";
 import { probe } from "../src/config/registry/probe.ts";
 import {
@@ -56,6 +57,7 @@ export function addedServersIn(env: Env): ServerRegistry {
       const [named] = entriesOf({ [entry.slug]: entry.entry });
       return named?.slug === entry.slug ? refusal(entry) : [NO_SLUG];
     },
+    isSecret,
     editable: editableOf,
     async edit(server, edit) {
       const edited = editServer(server, await openSecrets(await keys(), server), edit);

@@ -16,6 +16,7 @@ import {
   EDITED_AUTHS,
   readEdit,
 } from "./operator/edit-form.ts";
+import type { ServerRegistry } from "./operator/server-registry.ts";
 import {
   adminNav,
   operating,
@@ -42,22 +43,32 @@ export const showEdit = operating(async (visit) => {
   return formPage(visit, server);
 });
 
+/** @param entered in the form before, to be shown again as far as it is no secret. */
 async function formPage(
   visit: OperatorVisit,
   server: Added,
-  failed?: { readonly edit: ServerEdit; readonly mistakes: readonly string[] },
+  entered?: { readonly edit: ServerEdit; readonly mistakes: readonly string[] },
 ): Promise<Response> {
   const { context, visitor } = visit;
   const { added } = context.servers;
+  const { mistakes = [] } = entered ?? {};
   const view = editServerView({
     ...{ csrf: visitor.formToken, nav: await adminNav(visit), server },
     editable: added.editable(server.entry),
     auths: context.auth === undefined ? [] : EDITED_AUTHS,
     allowsLoopback: added.allowsLoopback,
-    typed: failed?.edit,
-    mistakes: failed?.mistakes ?? [],
+    typed: entered && withSecrecy(added, entered.edit),
+    mistakes,
   });
-  return respondTo(visit, view, { status: failed === undefined ? 200 : 400 });
+  return respondTo(visit, view, { status: mistakes.length === 0 ? 200 : 400 });
+}
+
+/** A header that looks like a secret is kept as one, whatever the form says of it. */
+function withSecrecy(added: ServerRegistry, edit: ServerEdit): ServerEdit {
+  const { newHeader } = edit;
+  if (newHeader === undefined) return edit;
+  const isSecret = newHeader.isSecret || added.isSecret(newHeader.name, newHeader.value);
+  return { ...edit, newHeader: { ...newHeader, isSecret } };
 }
 
 type Outcome = Extract<Edited, { readonly kind: "edited" }>;
@@ -112,7 +123,7 @@ async function look(
   return submission.context.servers.added.probe(changed, outcome.secrets);
 }
 
-/** A second click finds it done, as it was asked. */
+/** Keeps an edit, or shows it in the form again. A second click finds it kept, as it was asked. */
 export const keepEdit = aboutAdded(async (submission, server) => {
   const { context, request, visitor, form } = submission;
   const { added } = context.servers;
@@ -125,6 +136,7 @@ export const keepEdit = aboutAdded(async (submission, server) => {
     return isDone ? kept(context, carried) : done(context, adminServerPath(slug), CHANGED);
   }
   const { edit, probe } = carried;
+  if (form.has("again")) return formPage(submission, server, { edit, mistakes: [] });
   const outcome = await outcomeOf(submission, server, edit);
   if (outcome instanceof Response) return outcome;
   const found = outcome.reach === "same" ? server.probe : probe;

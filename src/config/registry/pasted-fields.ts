@@ -18,6 +18,11 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
+/** True of a header or key that is taken for a secret by its looks. */
+export function isSecret(name: string, value: string): boolean {
+  return isSecretName(name) || SECRET_VALUE.test(value) || hasPlaceholder(value);
+}
+
 interface Found extends Pick<Candidate, "entry" | "fields" | "secrets"> {
   /** Each goes on from the slug, to the end of a sentence. */
   readonly mistakes: readonly string[];
@@ -105,9 +110,8 @@ export class FieldFinder {
   }
 
   /** @returns the text itself, or a placeholder where it is a secret. */
-  literal(text: string, label: string, isSecret = false): string {
-    const isFound = isSecretName(label) || SECRET_VALUE.test(text) || hasPlaceholder(text);
-    if (text === "" || !(isSecret || isFound)) return text;
+  literal(text: string, label: string, isSaid = false): string {
+    if (text === "" || !(isSaid || isSecret(label, text))) return text;
     const [, scheme, rest] = SCHEME.exec(text) ?? [];
     const description = scheme === undefined ? {} : { description: `What follows "${scheme}".` };
     const asked = { isSecret: true, isRequired: false, initial: rest ?? text, ...description };

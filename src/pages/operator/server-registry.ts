@@ -45,6 +45,8 @@ export interface ServerRegistry {
 
   /** Sends no request. @returns the sentences that say why an entry cannot be served. */
   mistakesIn(entry: NewEntry): readonly string[];
+  /** True of a header that is kept as a secret, whatever a form says of it. */
+  isSecret(name: string, value: string): boolean;
   /** @returns what can be changed of an entry. */
   editable(entry: JsonObject): Editable;
   /** Sends no request, and keeps nothing. */

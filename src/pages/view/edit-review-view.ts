@@ -57,10 +57,11 @@ export function editReviewView(model: EditReviewView): View {
     <form method="post" action="${addedServerPath(slug, "edit/keep")}" autocomplete="off">
       ${hidden({ csrf, revision: String(revision), edit: sealed })}
       <section class="stop last">
-        <button class="primary">Keep the change</button>
-        <p class="small">
-          ${consequence(model)} <a href="${addedServerPath(slug, "edit")}">Change it again</a>
-        </p>
+        <p class="small">${consequence(model)}</p>
+        <div class="answers">
+          <button class="primary">Keep the change</button>
+          <button class="plain" name="again" value="1">Change it again</button>
+        </div>
       </section>
     </form>
   `;
@@ -68,7 +69,7 @@ export function editReviewView(model: EditReviewView): View {
   return { title, body, width: "wide", kind: "site", nav, style: STYLE };
 }
 
-const STYLE = `${SERVER_FORM_STYLE} .now { font-weight: 600; }`;
+const STYLE = `${SERVER_FORM_STYLE} .now { font-weight: 600; } .answers { display: flex; flex-wrap: wrap; gap: 0.75rem; }`;
 
 function difference({ what, before, after }: Difference): Html {
   return html`<li class="entry">

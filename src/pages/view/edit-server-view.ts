@@ -22,7 +22,7 @@ export interface EditServerView {
   /** The ways to know callers that can be chosen here; none where nobody signs in. */
   readonly auths: readonly EditedAuth[];
   readonly allowsLoopback: boolean;
-  /** What was typed, when something of it was wrong. */
+  /** What was typed before: something of it was wrong, or is to be changed again. */
   readonly typed: ServerEdit | undefined;
   readonly mistakes: readonly string[];
 }
@@ -133,15 +133,18 @@ function secretField({ name, uses, isLong }: ShownSecret, { typed }: EditServerV
 }
 
 function headers({ editable, typed }: EditServerView): Html {
-  const isSecret = typed?.newHeader?.isSecret ?? true;
+  const { name = "", value = "", isSecret = true } = typed?.newHeader ?? {};
   return html`${editable.headers.map(([name, value], n) =>
       field({
         ...{ id: `header-${n}`, label: foreign(name, "?") },
         value: typed?.headers[name] ?? value,
       }),
     )}
-    ${field({ id: "new-name", label: "Another header: its name", value: typed?.newHeader?.name ?? "" })}
-    ${field({ id: "new-value", label: "Its value", value: "", type: "password" })}
+    ${field({ id: "new-name", label: "Another header: its name", value: name })}
+    ${field({
+      ...{ id: "new-value", label: "Its value", type: "password" },
+      value: isSecret ? "" : value,
+    })}
     <label class="choice"
       ><input type="checkbox" name="new-secret" ${isSecret && html`checked`} /><span
         >Its value is a secret: sealed, and never shown again</span

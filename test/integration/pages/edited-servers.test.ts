@@ -8,6 +8,7 @@ import { afterEach, beforeAll, describe, test, vi } from "vitest";
 import { serverStoreIn } from "../../../durable-objects/live-config.ts";
 import type { AddedServer } from "../../../src/observability/added-servers.ts";
 import { Browser, type Page } from "../../support/oauth-browser.ts";
+import type { Submission } from "../../support/oauth-forms.ts";
 import type { Json } from "../../support/scripted-upstream-script.ts";
 import { modern, modernCall, Session } from "../client.ts";
 import { changeConfiguration } from "../configuration.ts";
@@ -63,14 +64,21 @@ async function storedAs(slug: string): Promise<AddedServer | undefined> {
 
 const editPath = (slug: string): string => `${LIST}/${slug}/edit`;
 
-async function review(slug: string, fields: Readonly<Record<string, string>>): Promise<Page> {
+type Fields = NonNullable<Submission["fields"]>;
+
+async function review(slug: string, fields: Fields): Promise<Page> {
   return browser.submit(await browser.visit(editPath(slug)), {
     button: "See what changes",
     fields,
   });
 }
 
-async function keep(slug: string, fields: Readonly<Record<string, string>>): Promise<Page> {
+/** @returns what a page says that an edit changes. */
+function differences({ text }: Page): string | undefined {
+  return /Differences.*(?=What was found)/.exec(text)?.[0];
+}
+
+async function keep(slug: string, fields: Fields): Promise<Page> {
   return browser.submit(await review(slug, fields), { button: "Keep the change" });
 }
 
@@ -236,6 +244,50 @@ describe("an edit", () => {
       expect([page.status, page.text]).toEqual([400, expect.stringContaining(ENTER_AGAIN)]);
       expect(page.html).not.toContain(OTHER_SECRET);
     }
+    await remove(one);
+  });
+
+  test("that is changed again is in the form as it was entered, but for its secrets", async ({
+    expect,
+  }) => {
+    const one = await served();
+    const { slug, upstream } = one;
+    const url = `${addressOf(upstream)}?v=2`;
+    const header = { "new-name": "X-House", "new-value": "green", "new-secret": [] };
+    const fields = { ...header, url, label: "Tea", "header-0": "us" };
+    const shown = await review(slug, { ...fields, "secret-AUTHORIZATION": OTHER_SECRET });
+    const form = await browser.submit(shown, { button: "Change it again" });
+    expect([form.status, form.text]).toEqual([200, expect.stringContaining(ENTER_AGAIN)]);
+    expect(form.html).not.toMatch(new RegExp(`${SECRET}|${OTHER_SECRET}`));
+    const again = await browser.submit(form, {
+      button: "See what changes",
+      fields: { "secret-AUTHORIZATION": OTHER_SECRET },
+    });
+    expect(differences(again)).toBe(differences(shown));
+    const without = await browser.submit(form, { button: "See what changes" });
+    const kept = await browser.submit(without, { button: "Change it again" });
+    expect(kept.text).not.toContain(ENTER_AGAIN);
+    await browser.submit(again, { button: "Keep the change" });
+    expect(await calledWith(upstream)).toMatchObject({
+      ...{ authorization: `Bearer ${OTHER_SECRET}`, "x-region": "us", "x-house": "green" },
+    });
+    await remove(one);
+  });
+
+  test.for([
+    ["X-House", "green", "green"],
+    // They are kept as secrets, whatever the form says.
+    ["X-House", OTHER_SECRET, ""],
+    ["X-Key", "green", ""],
+  ])("that comes back with a mistake has the new header %s: %s as %j", async (each, { expect }) => {
+    const [name = "", value = "", shown = ""] = each;
+    const one = await served();
+    const header = { "new-name": name, "new-value": value, "new-secret": [] };
+    const page = await review(one.slug, { url: "not an address", ...header });
+    const controls = page.forms.flatMap((form) => form.controls);
+    const found = controls.find((control) => control.name === "new-value");
+    expect([page.status, found?.value]).toEqual([400, shown]);
+    expect(page.text.includes(ENTER_AGAIN)).toBe(shown === "");
     await remove(one);
   });
 
