@@ -40,7 +40,7 @@ async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Resp
     overridden: added.map(({ slug }) => slug).filter((slug) => servers.added.isConfigured(slug)),
     ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request) },
     // What is pasted and typed would be lost on the way to a new sign-in.
-    signIn: visitor.isFresh ? undefined : signInPath(PATHS.adminServers, true),
+    signIn: visitor.isFreshForForm ? undefined : signInPath(PATHS.adminServers, true),
   });
   return respondTo(visit, view, { status: mistake === undefined ? 200 : 400 });
 }

@@ -39,7 +39,9 @@ export const showEdit = operating(async (visit) => {
   const { context, visitor, slug } = visit;
   const server = await addedOf(visit, slug);
   if (server === undefined) return notFound(context);
-  if (!visitor.isFresh) return seeOther(signInPath(addedServerPath(slug, "edit"), true), context);
+  if (!visitor.isFreshForForm) {
+    return seeOther(signInPath(addedServerPath(slug, "edit"), true), context);
+  }
   return formPage(visit, server);
 });
 

@@ -6,7 +6,14 @@
 
 import { addressOf, type AuthContext } from "../auth/context/context.ts";
 import { cookie, readCookies } from "../auth/cookies.ts";
-import { isForeign, isFresh, readForm, type SignedIn, signedIn } from "../auth/sign-in/browser.ts";
+import {
+  isForeign,
+  isFresh,
+  isFreshForForm,
+  readForm,
+  type SignedIn,
+  signedIn,
+} from "../auth/sign-in/browser.ts";
 import type { User } from "../auth/store/users.ts";
 import { isSame, randomSecret } from "../lib/random.ts";
 import { type AuditDetail, type AuditEvent, auditLine } from "../observability/audit.ts";
@@ -27,6 +34,8 @@ export interface PageVisitor {
   readonly isAdmin: boolean;
   /** They have signed in a moment ago. */
   readonly isFresh: boolean;
+  /** That lasts for long enough to fill in a form. */
+  readonly isFreshForForm: boolean;
   /** The value of `csrf` in every form. */
   readonly formToken: string;
   /** The values of `Set-Cookie` of the page. */
@@ -59,6 +68,7 @@ export function visitorFrom(
     label: personLabel(user),
     isAdmin: user.isAdmin,
     isFresh: isFresh(auth, session),
+    isFreshForForm: isFreshForForm(auth, session),
     formToken,
     cookies: [],
   };
@@ -75,6 +85,7 @@ function localVisitor(request: Request): PageVisitor {
     label: undefined,
     isAdmin: true,
     isFresh: true,
+    isFreshForForm: true,
     formToken,
     cookies: isKnown ? [] : [cookie(FORM_COOKIE, formToken, DAY_SECONDS)],
   };

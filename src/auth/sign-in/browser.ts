@@ -84,6 +84,17 @@ export function isFresh(
 }
 
 /**
+ * @returns whether at least half of the time is left in which the sign-in is recent enough. A form that takes one, and
+ *   some minutes to be filled in, is given out only then: sent too late, it would lose what was typed.
+ */
+export function isFreshForForm(
+  { limits }: Pick<AuthContext, "limits">,
+  { authenticatedAt }: Pick<BrowserSession, "authenticatedAt">,
+): boolean {
+  return Date.now() - authenticatedAt <= (limits.freshSignInMinutes * 60_000) / 2;
+}
+
+/**
  * @returns the path to which a browser is redirected to sign in. @param to a path of this gateway,
  *   to return to.
  */

@@ -27,7 +27,7 @@ import {
   type VisitContent,
   withCookies,
 } from "./attempt.ts";
-import { type Identified, isFresh } from "./browser.ts";
+import { type Identified, isFresh, isFreshForForm } from "./browser.ts";
 import {
   attemptExpired,
   attemptMark,
@@ -59,7 +59,8 @@ export async function enterSignIn(context: AuthContext, request: Request): Promi
   const there = await whoIsThere(context, request);
   if (there.kind === "problem") return there;
   const { person } = there;
-  const isEnough = person !== undefined && (!needsLogin || isFresh(context, person));
+  // A form may have led here that is only given out while the sign-in is good for longer.
+  const isEnough = person !== undefined && (!needsLogin || isFreshForForm(context, person));
   const outcome = isEnough
     ? redirect(to)
     : await demandSignIn(context, request, { needsLogin, to }, person);
