@@ -54,7 +54,7 @@ export function rowOf(call: ListedCall, names?: Names): CallRow {
   const { effect, era, traceId, person, client, clientName } = call;
   return {
     ...{ id, at, server, method, name, effect, outcome, ms, requestBytes, resultBytes, era },
-    traceId,
+    ...{ traceId, place: writePlace(call) },
     client: clientName === "" ? client : clientName,
     person: names === undefined ? undefined : { id: person, name: names.get(person) ?? person },
   };

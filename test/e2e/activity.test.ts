@@ -7,6 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { launchBrowser } from "../support/browser.ts";
+import { ModernCaller } from "../support/modern-caller.ts";
 import { faultsOf } from "../support/page-faults.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 
@@ -40,6 +41,31 @@ async function runTool(): Promise<void> {
   await page.getByRole("button", { name: "Run" }).click();
   await page.getByRole("heading", { name: "What it gave" }).waitFor();
   await page.context().close();
+}
+
+/** Calls the same tool as an application does, so many times. */
+async function callTool(times: number): Promise<void> {
+  const caller = new ModernCaller(`${gateway.url}/mcp/demo`, "steeping_guide", { tea: "sencha" });
+  for (let n = 0; n < times; n += AT_ONCE) {
+    const turns = Array.from({ length: Math.min(AT_ONCE, times - n) }, () => caller.begin());
+    for (const { kind } of await Promise.all(turns)) {
+      if (kind !== "over") throw new Error(`The call is ${kind}`);
+    }
+  }
+}
+
+const AT_ONCE = 10;
+
+/** @returns the ids of the rows of a page, and of all pages to which "Older calls" leads from there. */
+async function callsFrom(page: Page): Promise<readonly string[]> {
+  const ids = await page.locator("tbody tr").evaluateAll((rows) => rows.map(({ id }) => id));
+  const link = page.getByRole("link", { name: "Older calls" });
+  if ((await link.count()) === 0) return ids;
+  const { pathname, search } = new URL((await link.getAttribute("href")) ?? "", gateway.url);
+  const older = await open(pathname + search, { javaScriptEnabled: false });
+  const rest = await callsFrom(older);
+  await older.context().close();
+  return [...ids, ...rest];
 }
 
 describe("the page of calls", () => {
@@ -92,4 +118,29 @@ describe("the page of calls", () => {
       await page.context().close();
     },
   );
+
+  test("leads to the calls that it shows no more, which have made room for new ones", async ({
+    expect,
+  }) => {
+    const pages: Page[] = [];
+    // The second one has older calls from the beginning.
+    for (const _ of ["first", "second"]) {
+      const page = await open("/activity");
+      pages.push(page);
+      await page.getByText("Live: new calls appear on top.").waitFor();
+      await callTool(205);
+      await expect.poll(() => page.locator("tbody tr").count(), SOON).toBe(200);
+    }
+    for (const page of pages) {
+      await expect
+        .poll(async () => {
+          const loaded = await open("/activity", { javaScriptEnabled: false });
+          const [shown, all] = [await callsFrom(page), await callsFrom(loaded)];
+          await loaded.context().close();
+          return all.length >= 410 && shown.join(" ") === all.join(" ");
+        }, SOON)
+        .toBe(true);
+      await page.context().close();
+    }
+  });
 });

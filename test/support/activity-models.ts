@@ -13,7 +13,7 @@ const usual: CallRow = {
   ...{ id: "activity-3.7.0", at: NOW, person: undefined, client: "Claude Code", era: "legacy" },
   ...{ server: "github", method: "tools/call", name: "create_issue", effect: "write" },
   ...{ outcome: "ok", ms: 412, requestBytes: 318, resultBytes: 4210 },
-  traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+  ...{ traceId: "4bf92f3577b34da6a3ce929d0e0e4736", place: `${NOW}_activity-3.7.0` },
 };
 
 const rows: readonly CallRow[] = [

@@ -20,6 +20,8 @@ import { exactly, toTheSecond } from "./time.ts";
 
 /** `client` is the name that is shown. */
 export interface CallRow extends Omit<ListedCall, "person" | "clientName"> {
+  /** In the list, as addresses have it. */
+  readonly place: string;
   /** Absent where all calls are the reader's own. */
   readonly person: { readonly id: string; readonly name: string } | undefined;
 }
@@ -46,7 +48,7 @@ export interface ActivityView {
 }
 
 export function activityView(model: ActivityView): View {
-  const { nav, rows, live, older, isFirst, path, isEveryones } = model;
+  const { nav, rows, live, isFirst, path, isEveryones } = model;
   const body = html`
     <h1>Activity</h1>
     <p class="lede">
@@ -72,12 +74,20 @@ export function activityView(model: ActivityView): View {
       </tbody>
     </table>
     <p class="empty">${nothing(model)}</p>
-    ${older !== undefined && html`<p><a href="${older}">Older calls</a></p>`}
+    ${olderCalls(model)}
   `;
   return {
     ...{ title: "Activity", body, width: "wide", kind: "site", nav, style: ACTIVITY_STYLE },
     ...(live !== undefined && { isLive: true }),
   };
+}
+
+/** On a live page, the script has the link begin behind the last row that it leaves. */
+function olderCalls({ older, live, path }: ActivityView): Html {
+  if (older === undefined && live === undefined) return html``;
+  return html`<p id="older" ${older === undefined && html`hidden`}>
+    <a href="${older ?? path}">Older calls</a>
+  </p>`;
 }
 
 /** The pages of what happened, of which this is one. */
@@ -210,10 +220,10 @@ export function callRows(rows: readonly CallRow[]): Html {
 }
 
 function callRow(row: CallRow): Html {
-  const { id, at, outcome, ms, requestBytes, resultBytes, traceId } = row;
+  const { id, place, at, outcome, ms, requestBytes, resultBytes, traceId } = row;
   const [label, look] = OUTCOME_WORDS[outcomeKind(outcome)];
   const detail = outcomeDetail(outcome);
-  return html`<tr id="call-${id}">
+  return html`<tr id="call-${id}" data-place="${place}">
     <td>${toTheSecond(at)}</td>
     <td class="whole">
       ${what(row)}

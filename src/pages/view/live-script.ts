@@ -1,12 +1,19 @@
 /**
- * The script of a page whose calls are live: it puts new rows on top of the table, as the server has made
- * them. Without it there is the link that loads the page again.
+ * The script of a page whose calls are live: it puts new rows into the table, as the server has made them. Each gets
+ * the place that it would have if the page was loaded again, since several objects send them. Without the script there
+ * is the link that loads the page again.
  */
 
 export const LIVE_SCRIPT = `
 const rows = document.querySelector("[data-live]");
 if (rows && window.EventSource) {
   const status = document.querySelector("#live");
+  const older = document.querySelector("#older");
+  const isOlder = (one, other) => {
+    const [a, b] = [one, other].map((row) => row.dataset.place);
+    const [atA, atB] = [a, b].map((place) => parseInt(place, 10));
+    return atA === atB ? a < b : atA < atB;
+  };
   const source = new EventSource(rows.dataset.live);
   source.addEventListener("begin", () => {
     status.textContent = "Live: new calls appear on top.";
@@ -14,10 +21,19 @@ if (rows && window.EventSource) {
   source.addEventListener("calls", ({ data }) => {
     const template = document.createElement("template");
     template.innerHTML = data;
-    for (const row of [...template.content.children].reverse()) {
-      if (!document.getElementById(row.id)) rows.prepend(row);
+    for (const row of [...template.content.children]) {
+      if (document.getElementById(row.id)) continue;
+      const next = [...rows.children].find((each) => isOlder(each, row));
+      // What is older than all rows is among the older calls, if there are any.
+      if (next || older.hidden) rows.insertBefore(row, next ?? null);
     }
+    if (rows.children.length <= 200) return;
     while (rows.children.length > 200) rows.lastElementChild.remove();
+    const link = older.querySelector("a");
+    const url = new URL(link.href);
+    url.searchParams.set("before", rows.lastElementChild.dataset.place);
+    link.href = url.href;
+    older.hidden = false;
   });
   source.addEventListener("end", ({ data }) => {
     source.close();
