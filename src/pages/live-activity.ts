@@ -16,6 +16,7 @@ import {
   isOfEveryone,
   readPlace,
   visitingActivity,
+  writePlace,
 } from "./activity-visit.ts";
 import { rowOf } from "./activity.ts";
 import { visitorOf } from "./page-visitor.ts";
@@ -24,10 +25,13 @@ import { notFound } from "./respond.ts";
 import { callRows } from "./view/activity-view.ts";
 
 const LASTS_MS = 600_000;
-/** So far a stream may be ahead of its reader; what a slow one misses, they see when they load the page. */
+/** So far a stream may be ahead of its reader; a slower one is told to load the page again. */
 const WINDOW_BYTES = 262_144;
 const RETRY_MS = 5000;
 const MAX_MISSED = 50;
+/** So much later than one that ended after it may a call be written down. */
+const LATE_MS = 10_000;
+const MORE = "More happened than is shown. Reload the page.";
 
 export const watchActivity: ActivityHandler = visitingActivity(async (visit) => {
   const { context, visitor, query, request } = visit;
@@ -39,7 +43,9 @@ export const watchActivity: ActivityHandler = visitingActivity(async (visit) => 
   }
   const watch = new Watch(visit, filter, sockets);
   request.signal.addEventListener("abort", () => watch.close(), { once: true });
-  watch.begin(readPlace(query.get("since")));
+  // A browser that comes back says what it was sent last (HTML, the Last-Event-ID header).
+  const last = readPlace(request.headers.get("last-event-id"));
+  watch.begin(last ?? readPlace(query.get("since")));
   const body = withKeepAlive(watch.body, { filler: KEEP_ALIVE, intervalMs: context.keepAliveMs });
   const headers = { ...SSE_HEADERS, "X-Content-Type-Options": "nosniff" };
   return new Response(body, { headers });
@@ -52,6 +58,8 @@ class Watch {
   readonly #stream: PushStream;
   #end: number | null = null;
   #checks: number | null = null;
+  /** Of all calls that were sent, or were on the page before. */
+  #newest: CallPlace | undefined;
 
   constructor(visit: ActivityVisit, filter: CallFilter, sockets: ReadonlyMap<string, WebSocket>) {
     this.#visit = visit;
@@ -67,10 +75,14 @@ class Watch {
   /** @param since the newest call of the page: those that ended since come first. */
   begin(since: CallPlace | undefined): void {
     this.#stream.enqueue(encodeEvent({ event: "begin", retry: RETRY_MS, data: "" }));
+    this.#newest = since;
+    const caughtUp = since === undefined ? Promise.resolve() : this.#catchUp(since);
     for (const [shard, socket] of this.#sockets) {
       socket.addEventListener("message", ({ data }) => {
         const calls = JSON.parse(String(data)) as readonly ListedCall[];
-        void this.#show(calls.map((call) => ({ ...call, id: `${shard}.${call.id}` })));
+        const placed = calls.map((call) => ({ ...call, id: `${shard}.${call.id}` }));
+        // In this order: a browser that comes back has everything up to the newest call that it was sent.
+        void caughtUp.then(() => this.#show(placed));
       });
       socket.addEventListener("close", ({ code }) => {
         // Otherwise the object has begun anew, and the reader comes back by itself.
@@ -85,26 +97,40 @@ class Watch {
     );
     // So long after somebody has lost their access, they may still see calls.
     this.#checks = setInterval(() => void this.#check(), this.#visit.context.keepAliveMs);
-    if (since !== undefined) void this.#catchUp(since);
   }
 
   async #catchUp(since: CallPlace): Promise<void> {
     const { activities } = this.#visit.context;
     try {
-      const { calls } = await activities.calls(this.#filter, MAX_MISSED);
-      await this.#show(calls.filter((call) => byAge(call, since) < 0));
+      const { calls } = await activities.calls(this.#filter, MAX_MISSED + 1);
+      if (calls.filter((call) => byAge(call, since) < 0).length > MAX_MISSED) {
+        this.#finish(MORE);
+        return;
+      }
+      // The page knows those that it has already.
+      await this.#show(calls.filter(({ at }) => at > since.at - LATE_MS));
     } catch {
       this.close();
     }
   }
 
   async #show(calls: readonly ListedCall[]): Promise<void> {
-    if (calls.length === 0 || this.#stream.isFull) return;
+    if (calls.length === 0) return;
+    if (this.#stream.isFull) {
+      this.#finish(MORE);
+      return;
+    }
     const { auth } = this.#visit.context;
     const people = calls.map(({ person }) => person);
     const names = isOfEveryone(this.#visit) ? await namesOf(auth, people) : undefined;
-    const rows = calls.toSorted(byAge).map((call) => rowOf(call, names));
-    this.#stream.enqueue(encodeEvent({ event: "calls", data: callRows(rows).toString() }));
+    const sorted = calls.toSorted(byAge);
+    const rows = sorted.map((call) => rowOf(call, names));
+    const known = this.#newest;
+    const [first = known] = sorted;
+    this.#newest = first && known && byAge(known, first) < 0 ? known : first;
+    const id = this.#newest && writePlace(this.#newest);
+    const data = callRows(rows).toString();
+    this.#stream.enqueue(encodeEvent({ event: "calls", ...(id !== undefined && { id }), data }));
   }
 
   async #check(): Promise<void> {

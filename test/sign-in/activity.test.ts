@@ -4,9 +4,12 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
-import { activitiesIn } from "../../durable-objects/activities.ts";
+import { activitiesIn, batchesTo } from "../../durable-objects/activities.ts";
 import { ActivityObject } from "../../durable-objects/activity-object.ts";
+import { writeCall } from "../../src/activity/call.ts";
+import { activityShard } from "../../src/activity/shards.ts";
 import { shardName } from "../../src/auth/store/shards.ts";
+import type { CallRecord } from "../../src/observability/call-record.ts";
 import { changeConfiguration } from "../integration/configuration.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import { modern } from "../integration/client.ts";
@@ -129,10 +132,36 @@ class Live {
   }
 }
 
-async function look({ browser }: Visitor, path: string): Promise<Live> {
-  const cookie = browser.jar.headerFor(new URL(ORIGIN), "GET", false) ?? "";
-  return new Live(await gateway.send(ORIGIN + path, { headers: { Cookie: cookie } }));
+async function look({ browser }: Visitor, path: string, lastEventId?: string): Promise<Live> {
+  const headers = {
+    Cookie: browser.jar.headerFor(new URL(ORIGIN), "GET", false) ?? "",
+    ...(lastEventId !== undefined && { "Last-Event-ID": lastEventId }),
+  };
+  return new Live(await gateway.send(ORIGIN + path, { headers }));
 }
+
+/** Has so many calls of a person written down, of which the last ends at `at`. */
+function written({ person }: Visitor, count: number, at: number): Promise<void> {
+  const record: CallRecord = {
+    ...{ person: person.id, principal: `${person.id}.c`, server: "alpha", method: "tools/call" },
+    // Of one tool: the page of usage has the names of the first ones alone.
+    name: "many",
+    ...{ outcome: "ok", ms: 1, requestBytes: 1, resultBytes: 1 },
+  } as CallRecord;
+  const lines = Array.from({ length: count }, (_, n) => {
+    return writeCall({ ...record, at: at - count + 1 + n, clientName: `call-${at}-${n}.` });
+  });
+  return batchesTo(env)(activityShard(person.id), { lines, latest: at, unlisted: [] });
+}
+
+/** @returns the address of the stream of a page that has this person's calls up to now. */
+async function liveOf({ person }: Visitor): Promise<string> {
+  const { calls } = await activitiesIn(env).calls({ person: person.id }, 1);
+  const [newest = { at: 0, id: "0" }] = calls;
+  return `/activity/live?since=${newest.at}_${newest.id}`;
+}
+
+const MORE = "More happened than is shown. Reload the page.";
 
 describe("a page that is live", () => {
   test("shows people their own calls, and administrators everyone's", async ({ expect }) => {
@@ -149,6 +178,49 @@ describe("a page that is live", () => {
       all.until("live-of-bob"),
     ]);
     expect(own.text).not.toContain("live-of-bob");
+  });
+
+  test("shows up to fifty calls that ended before it was live, and says when there were more", async ({
+    expect,
+  }) => {
+    const eve = await Visitor.arrive();
+    const now = Date.now();
+    await written(eve, 60, now);
+    const path = await liveOf(eve);
+    await written(eve, 50, now + 100);
+    const whole = await look(eve, path);
+    await whole.until(`call-${now + 100}-0.`);
+    expect(whole.text).not.toContain("event: end");
+    await whole.leave();
+    await written(eve, 1, now + 200);
+    const cut = await look(eve, path);
+    await cut.until(MORE);
+    expect(cut.text).toContain("event: end");
+    expect(cut.text).not.toContain(`call-${now + 200}`);
+  });
+
+  test("goes on after its last call when the browser comes back, and with what was written down late", async ({
+    expect,
+  }) => {
+    const eve = await Visitor.arrive();
+    const now = Date.now();
+    await written(eve, 1, now);
+    const path = await liveOf(eve);
+    const before = await look(eve, path);
+    await before.until(`call-${now}-0.`);
+    await written(eve, 60, now + 100);
+    await before.until(`call-${now + 100}-0.`);
+    const last = Array.from(before.text.matchAll(/^id: (.+)$/gm), ([, id]) => id).at(-1);
+    await before.leave();
+    await written(eve, 1, now + 90);
+    await written(eve, 1, now + 200);
+    const after = await look(eve, path, last);
+    await after.until(`call-${now + 200}-0.`);
+    await written(eve, 1, now + 300);
+    await after.until(`call-${now + 300}-0.`);
+    expect(after.text).toContain(`call-${now + 90}-0.`);
+    expect(after.text).not.toContain(MORE);
+    await after.leave();
   });
 
   test("ends soon after the access of its reader", async ({ expect }) => {
