@@ -4,7 +4,7 @@ import { importKey, type Keyring } from "./seal.ts";
 
 /**
  * @param context what is sealed: a handle gives another key for each.
- * @param handle 256 random bits, so one hash of it is a key that cannot be guessed.
+ * @param handle of 128 random bits or more, so one hash of it is a key that cannot be guessed.
  */
 export async function handleKeyring(context: string, handle: string): Promise<Keyring> {
   const bytes = new TextEncoder().encode(`${context}:${handle}`);

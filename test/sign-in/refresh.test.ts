@@ -104,14 +104,31 @@ describe("a refresh", () => {
     await restartShardOf(application.person.id);
     const first = await refresh(application, application.tokens);
     await restartShardOf(application.person.id);
-    // What was answered a moment ago is forgotten; the library's own grace is left.
     const again = await refresh(application, application.tokens);
-    expect(again.refresh_token).not.toBe(first.refresh_token);
+    expect(again).toEqual(first);
     await restartShardOf(application.person.id);
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
+    passTime(WINDOW);
     await restartShardOf(application.person.id);
     expect(await refusal(application, application.tokens)).toEqual(REFUSED);
     expect(await refusal(application, again)).toEqual(REFUSED);
+  });
+
+  test("B112: leaves two processes signed in between whose refreshes its object slept", async ({
+    expect,
+  }) => {
+    const application = await connect({ scopes: ["mcp", "mcp:alpha"] });
+    const one = await refresh(application, application.tokens);
+    await restartShardOf(application.person.id);
+    passTime(12 * SECOND);
+    const other = await refresh(application, application.tokens);
+    expect(other.refresh_token).toBe(one.refresh_token);
+    const narrow = { ...refreshing(application, application.tokens.refresh_token), scope: "mcp" };
+    expect((await tokensIn(await ask(narrow))).refresh_token).toBe(one.refresh_token);
+    passTime(WINDOW);
+    expect(await isGood((await refresh(application, one)).access_token)).toBe(true);
+    expect(await isGood((await refresh(application, other)).access_token)).toBe(true);
+    expect(await eventsOf(application.person)).not.toContain("refresh_reuse");
   });
 
   test("B112: follows a code that is redeemed after its object was restarted", async ({

@@ -19,7 +19,7 @@ import {
   tokenHash,
 } from "./grant-record.ts";
 import type { Grants } from "./grants.ts";
-import { RefreshReplays, type Successor } from "./refresh-replays.ts";
+import type { RefreshAnswer, RefreshToken } from "./refresh-replays.ts";
 import { refusalReason } from "./refusal-reason.ts";
 import { TokenRequest, type TokenSubject } from "./token-request.ts";
 
@@ -74,11 +74,9 @@ export class GrantTokenEndpoint {
   readonly #options: GrantTokenEndpointOptions;
   readonly #mutex = new KeyedMutex();
   readonly #wrongTries = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: PENDING_MS });
-  readonly #replays: RefreshReplays;
 
   constructor(options: GrantTokenEndpointOptions) {
     this.#options = options;
-    this.#replays = new RefreshReplays(options.replayMs);
   }
 
   /** @param form the parameters, and `authorization` the header, as the Worker has checked them. */
@@ -153,41 +151,39 @@ export class GrantTokenEndpoint {
    * and a replaced token that is presented later ends the whole family (RFC 9700 section 4.14.2).
    */
   async #refresh(grantRequest: GrantRequest): Promise<Response> {
-    const { hash, before } = grantRequest;
-    const rest = await restOf(grantRequest.request);
-    const replay = await this.#replay(grantRequest, rest);
-    if (replay !== undefined) return tokenResponse(replay);
+    const { request, hash, before } = grantRequest;
+    const { grants, replayMs } = this.#options;
+    const presented = { token: request.credential, hash };
+    const rest = await restOf(request);
     const accepted = before === undefined ? [] : refreshTokensOf(before);
-    const successor = this.#replays.newest(hash);
-    if (successor !== undefined && accepted.includes(successor.hash)) {
-      return this.#refreshBeside(grantRequest, rest, successor);
+    const replay = await grants.replays.find(presented, rest);
+    // A token that was replaced or ended since is of no use to the client.
+    if (replay !== undefined && accepted.includes(replay.newest.hash)) {
+      const { answer, newest } = replay;
+      return answer !== undefined && (await this.#isGood(grantRequest, answer))
+        ? tokenResponse(answer.body)
+        : this.#refreshBeside(grantRequest, rest, { presented, newest });
     }
     if (accepted.includes(hash)) {
       // Recorded before they are replaced, so that a crash in between cannot lose them. They stay
       // good for as long as the library accepts them: retired ones count only once it does not.
       const others = accepted.filter((token) => token !== hash);
-      this.#options.grants.retired.retire(grantKey(grantRequest), others);
+      grants.retired.retire(grantKey(grantRequest), others);
     }
     const response = await this.#library(grantRequest);
     if (!response.ok) return this.#refuseRefresh(grantRequest, response);
     const body = await response.text();
-    await this.#replays.keep(hash, rest, body);
+    await grants.replays.keep(presented, rest, body, replayMs);
     await this.#noteRefresh(grantRequest);
     return tokenResponse(body);
   }
 
-  /** @returns tokens that were issued a moment ago, unless they were ended since. */
-  async #replay(grantRequest: GrantRequest, rest: string): Promise<string | undefined> {
-    const { user, grant, hash, before } = grantRequest;
+  /** @returns whether tokens that were issued a moment ago may still be used. */
+  async #isGood(grantRequest: GrantRequest, { accessToken }: RefreshAnswer): Promise<boolean> {
+    const { user, grant } = grantRequest;
     const { grants, currentUser } = this.#options;
-    const answer = this.#replays.find(hash, rest);
-    // A token that another request has replaced since is not an answer.
-    if (answer?.refreshToken !== this.#replays.newest(hash)?.hash) return undefined;
-    if (answer === undefined || before === undefined) return undefined;
-    if (!refreshTokensOf(before).includes(answer.refreshToken)) return undefined;
-    if (!grants.hasAccessToken(grantRequest, answer.accessToken)) return undefined;
-    const served = await currentUser(user, grants.codeMacOf(user, grant));
-    return served === undefined ? undefined : answer.body;
+    if (!grants.hasAccessToken(grantRequest, accessToken)) return false;
+    return (await currentUser(user, grants.codeMacOf(user, grant))) !== undefined;
   }
 
   /**
@@ -198,11 +194,11 @@ export class GrantTokenEndpoint {
   async #refreshBeside(
     grantRequest: GrantRequest,
     rest: string,
-    successor: Successor,
+    { presented, newest }: { readonly presented: RefreshToken; readonly newest: RefreshToken },
   ): Promise<Response> {
-    const { request, origin, hash } = grantRequest;
+    const { request, origin } = grantRequest;
     const params = new URLSearchParams(request.params);
-    params.set("refresh_token", successor.token);
+    params.set("refresh_token", newest.token);
     const renewed = new TokenRequest(params, request.authorization);
     const response = await this.#options.answerBeside(renewed.toHttp(origin));
     if (!response.ok) {
@@ -211,8 +207,8 @@ export class GrantTokenEndpoint {
       return response;
     }
     const tokens = await response.json<Record<string, unknown>>();
-    const answer = JSON.stringify({ ...tokens, refresh_token: successor.token });
-    await this.#replays.keepBeside(hash, rest, answer);
+    const answer = JSON.stringify({ ...tokens, refresh_token: newest.token });
+    await this.#options.grants.replays.keepBeside(presented, rest, answer);
     await this.#noteRefresh(grantRequest);
     return tokenResponse(answer);
   }

@@ -6,6 +6,7 @@
 import type { Sql } from "../../../lib/sql.ts";
 import type { KvRows, RowKey } from "../../store/kv-rows.ts";
 import { grantKey, type GrantRecord } from "./grant-record.ts";
+import { RefreshReplays } from "./refresh-replays.ts";
 import { RetiredTokens } from "./retired-tokens.ts";
 import type { TokenSubject } from "./token-request.ts";
 
@@ -40,12 +41,14 @@ export class Grants {
   readonly #now: () => number;
   /** The replaced refresh tokens, which end with their grants. */
   readonly retired: RetiredTokens;
+  readonly replays: RefreshReplays;
 
   constructor(rows: KvRows, sql: Sql, now: () => number = () => Date.now()) {
     this.#rows = rows;
     this.#sql = sql;
     this.#now = now;
     this.retired = new RetiredTokens(sql, now);
+    this.replays = new RefreshReplays(sql, now);
     sql.exec("CREATE TABLE IF NOT EXISTS grant_use_1 (key TEXT PRIMARY KEY, at INTEGER NOT NULL)");
   }
 
@@ -153,6 +156,7 @@ export class Grants {
   /** Removes the rows of grants that have expired. Each grant that was used has a row in `grant_use_1`. */
   sweep(): void {
     this.retired.sweep();
+    this.replays.sweep();
     const expired = this.#sql.exec<{ key: string }>(
       `SELECT key FROM grant_use_1 WHERE NOT EXISTS (
          SELECT 1 FROM kv_1 WHERE kv_1.key = grant_use_1.key

@@ -1,71 +1,106 @@
 /**
  * The recent answers to refreshes. Processes that share a token refresh it at once, and a client
- * repeats a request whose answer was lost: each gets the same new token. These are live tokens, so
- * they are in memory only; when they are lost with it, the library's own grace period remains.
+ * repeats a request whose answer was lost: each gets the same new token. An object that nobody calls
+ * sleeps after some ten seconds, so the answers are stored. They are live tokens: a row is found by
+ * the hash of the refresh token that was presented, and is sealed with a key that is derived from
+ * it, so the object cannot open the row before that token is presented again.
  */
 
-import { BoundedCache } from "../../../lib/bounded-cache.ts";
+import { handleKeyring } from "../../../lib/handle-keyring.ts";
+import { Records } from "../../../lib/records.ts";
+import { seal, unseal } from "../../../lib/seal.ts";
 import { tokenHash } from "./grant-record.ts";
 
-export interface RefreshAnswer {
-  readonly body: string;
-  /** The hashes of the tokens in the answer. */
-  readonly refreshToken: string;
-  readonly accessToken: string;
-}
-
-/** A refresh token that replaced another one. */
-export interface Successor {
+export interface RefreshToken {
   readonly token: string;
   readonly hash: string;
 }
 
-const MAX_ANSWERS = 10_000;
+/** What a refresh token has led to by now. */
+export interface Replay {
+  /** The newest refresh token: the one in the first answer may have been replaced itself. */
+  readonly newest: RefreshToken;
+  /** The answer with that token, unless it was to a request with other parameters. */
+  readonly answer?: RefreshAnswer;
+}
 
-export class RefreshReplays {
-  readonly #answers: BoundedCache<RefreshAnswer>;
-  /** By the hash of the replaced token, whatever else the request contained. */
-  readonly #successors: BoundedCache<Successor>;
+export interface RefreshAnswer {
+  readonly body: string;
+  /** The hash of the access token in it. */
+  readonly accessToken: string;
+}
 
-  constructor(ttlMs: number) {
-    this.#answers = new BoundedCache({ maxEntries: MAX_ANSWERS, ttlMs });
-    this.#successors = new BoundedCache({ maxEntries: MAX_ANSWERS, ttlMs });
+const CONTEXT = "edgeway/auth/refresh-answer/1";
+const PURPOSE = "refresh-answer";
+/** Each is decrypted, and all users of the object wait: a program that refreshes in a loop makes many. */
+const MAX_LINKS = 100;
+
+export class RefreshReplays extends Records {
+  /** `rest` is a digest of all other parameters, so that no client gets the answer of another. */
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS refresh_answers_1 (
+      token TEXT NOT NULL, rest TEXT NOT NULL, sealed TEXT NOT NULL, expires INTEGER NOT NULL,
+      PRIMARY KEY (token, rest)
+    ) WITHOUT ROWID`,
+    "CREATE INDEX IF NOT EXISTS refresh_answers_1_expires ON refresh_answers_1 (expires)",
+  ];
+
+  /** Follows the refreshes that a token began a moment ago: each answer opens the next one. */
+  async find(presented: RefreshToken, rest: string): Promise<Replay | undefined> {
+    let found: Replay | undefined;
+    let token = presented;
+    for (let link = 0; link < MAX_LINKS; link++) {
+      const row = this.row<{ rest: string; sealed: string }>(
+        `SELECT rest, sealed FROM refresh_answers_1 WHERE token = ? AND expires > ?
+         ORDER BY rest = ? DESC LIMIT 1`,
+        [token.hash, this.now(), rest],
+      );
+      if (row === undefined) return found;
+      const body = await unseal(await handleKeyring(CONTEXT, token.token), PURPOSE, row.sealed);
+      if (typeof body !== "string") throw new Error("An answer does not open with its own token");
+      const { refresh_token: newest, access_token: accessToken } = JSON.parse(body) as Tokens;
+      token = { token: newest, hash: await tokenHash(newest) };
+      const answer = row.rest === rest && { body, accessToken: await tokenHash(accessToken) };
+      found = { newest: token, ...(answer !== false && { answer }) };
+    }
+    return found;
   }
 
   /**
-   * The newest tokens that a refresh token led to: the answer may have been refreshed itself by
-   * now, and a replaced token is of no use to a later request.
-   *
-   * @param token the hash of the refresh token that is presented.
-   * @param rest a digest of all other parameters, so that no client gets the answer of another.
+   * @param body the body of the answer that replaced the token.
+   * @param keptMs the time for which the token gets that answer again.
    */
-  find(token: string, rest: string): RefreshAnswer | undefined {
-    const answer = this.#answers.get(`${token} ${rest}`);
-    return answer === undefined ? undefined : (this.find(answer.refreshToken, rest) ?? answer);
-  }
-
-  /** The newest refresh token of the chain that a token began a moment ago. */
-  newest(token: string): Successor | undefined {
-    const successor = this.#successors.get(token);
-    return successor === undefined ? undefined : (this.newest(successor.hash) ?? successor);
-  }
-
-  /** @param body the body of the answer that replaced the token. */
-  async keep(token: string, rest: string, body: string): Promise<void> {
-    this.#successors.set(token, await this.keepBeside(token, rest, body));
+  async keep(presented: RefreshToken, rest: string, body: string, keptMs: number): Promise<void> {
+    const sealed = await sealedBy(presented, body);
+    // A program that refreshes in a loop would fill the table before the next sweep.
+    this.sweep();
+    this.run(
+      "INSERT OR REPLACE INTO refresh_answers_1 (token, rest, sealed, expires) VALUES (?, ?, ?, ?)",
+      [presented.hash, rest, sealed, this.now() + keptMs],
+    );
   }
 
   /**
    * @param body the body of an answer with an existing refresh token. The window of the presented
    *   token begins when it was replaced: presenting it again opens no further window.
    */
-  async keepBeside(token: string, rest: string, body: string): Promise<Successor> {
-    const { refresh_token: newest, access_token: accessToken } = JSON.parse(body) as Tokens;
-    const hash = await tokenHash(newest);
-    const answer = { body, refreshToken: hash, accessToken: await tokenHash(accessToken) };
-    this.#answers.set(`${token} ${rest}`, answer);
-    return { token: newest, hash };
+  async keepBeside(presented: RefreshToken, rest: string, body: string): Promise<void> {
+    const sealed = await sealedBy(presented, body);
+    this.run(
+      `INSERT OR REPLACE INTO refresh_answers_1 (token, rest, sealed, expires)
+       SELECT token, ?, ?, expires FROM refresh_answers_1 WHERE token = ? LIMIT 1`,
+      [rest, sealed, presented.hash],
+    );
   }
+
+  /** Deletes expired rows. */
+  sweep(): void {
+    this.run("DELETE FROM refresh_answers_1 WHERE expires <= ?", [this.now()]);
+  }
+}
+
+async function sealedBy({ token }: RefreshToken, body: string): Promise<string> {
+  return seal(await handleKeyring(CONTEXT, token), PURPOSE, body);
 }
 
 /** The members of the library's response that are read here (RFC 6749 section 5.1). */
