@@ -9,6 +9,7 @@ import { DurableObject } from "cloudflare:workers";
 import { type CurrentUser, currentUser } from "../src/auth/store/users.ts";
 import type { AuthBacking } from "../src/auth/context/context.ts";
 import type { TokenAnswer } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
+import { TokenRequest } from "../src/auth/oauth/grants/token-request.ts";
 import { loadConfig } from "../src/config/config.ts";
 import type { Authority } from "../src/auth/oauth/engine/authority.ts";
 import { count } from "../src/observability/costs.ts";
@@ -101,16 +102,19 @@ export class AuthShardObject extends DurableObject<Env> {
   /** The token endpoint for the grants of this shard. */
   async token(origin: string, form: string, authorization: string | null): Promise<TokenAnswer> {
     this.#sweepLater();
-    await this.#follow(origin, new URLSearchParams(form).get("resource"));
-    return this.#grants.tokenEndpoint.answer(origin, form, authorization);
+    const request = new TokenRequest(new URLSearchParams(form), authorization);
+    const { subject } = request;
+    // A stranger can name any resource: only that of a grant which is here counts.
+    await this.#follow(origin, subject && this.#parts.grants.resourceOf(subject));
+    return this.#grants.tokenEndpoint.answer(origin, request);
   }
 
   /** The Worker may know of a server already that an operator has added, and this isolate not. */
-  async #follow(origin: string, resource: string | null): Promise<void> {
+  async #follow(origin: string, resource: string | undefined): Promise<void> {
     await this.#followed.follow();
-    if (resource === null) return;
+    if (resource === undefined) return;
     const { resources } = this.#authorityAt(origin);
-    if (resources.every(({ id }) => id !== resource)) await this.#followed.renew();
+    if (resources.every(({ id }) => id !== resource)) await this.#followed.seek();
   }
 
   /** Opens a socket that is closed when a grant or key ends (`Leases`). */

@@ -4,7 +4,13 @@
  */
 
 import type { Config } from "../src/config/config.ts";
-import { freshConfig, isConfigTooOld, knownConfig, renewConfig } from "./live-config.ts";
+import {
+  freshConfig,
+  isConfigTooOld,
+  knownConfig,
+  renewConfig,
+  seekConfig,
+} from "./live-config.ts";
 
 export class FollowedConfig {
   readonly #ctx: DurableObjectState;
@@ -50,6 +56,18 @@ export class FollowedConfig {
   /** Called when it is known that there is something new. @returns whether what is known is that of now. */
   renew(): Promise<boolean> {
     return this.#renewed(() => this.#take());
+  }
+
+  /**
+   * Called for something that is not known and may not exist. The isolate asks at most once a second, and the
+   * object goes on with its other calls meanwhile: whoever names such things cannot stop it.
+   *
+   * @returns whether what is known is that of this second.
+   */
+  async seek(): Promise<boolean> {
+    const isNew = await seekConfig(this.#env);
+    this.#take();
+    return isNew;
   }
 
   /** An object asks by itself: what another one has begun could not end while this one waits. */

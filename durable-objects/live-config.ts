@@ -58,6 +58,12 @@ export async function renewConfig(env: Env): Promise<boolean> {
   return loaded.ok && (await liveServers(env, loaded.config).renewed());
 }
 
+/** As `renewConfig`, at most once a second. @returns whether what is known is that of this second. */
+export async function seekConfig(env: Env): Promise<boolean> {
+  const loaded = loadConfig(env);
+  return loaded.ok && (await liveServers(env, loaded.config).sought());
+}
+
 /** The store of added servers and switches, as the pages change it: this isolate serves a change at once. */
 export function serverStoreIn(env: Env): ServerStore {
   const changed = async (slug: string, change: Promise<ChangeOutcome>): Promise<ChangeOutcome> => {

@@ -8,7 +8,10 @@ export interface Costs {
   objectsConstructed: number;
   /** Calls of Durable Objects. */
   objectRequests: number;
-  /** Calls of the registry that the clock is the reason for: one in five seconds at most. */
+  /**
+   * Calls of the registry that the clock is the reason for: one in five seconds at most, and one a second
+   * while somebody asks for what is not known.
+   */
   renewals: number;
   rowsRead: number;
   rowsWritten: number;

@@ -2,11 +2,14 @@
 
 // Has an isolate of its own: it adds servers to the gateway.
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, inject, test } from "vitest";
+import { beforeAll, describe, inject, onTestFinished, test, vi } from "vitest";
 
 import { serverStoreIn } from "../../durable-objects/live-config.ts";
+import { LiveServers } from "../../src/config/registry/live-servers.ts";
 import { startAnewUnasked } from "../integration/added-server.ts";
 import { initializeMessage, post } from "../integration/client.ts";
+import { tokensIn } from "../support/oauth-requests.ts";
+import { ask, connect, refreshing } from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
 
@@ -49,6 +52,21 @@ describe("the endpoint of an added server", () => {
     expect(await statusAt(PATH, tokens.access_token)).toBe(200);
     expect(await statusAt("/mcp/alpha", tokens.access_token)).toBe(401);
     expect(await statusAt("/mcp", tokens.access_token)).toBe(401);
+  });
+
+  test("renews its token also where this isolate does not know of the server yet", async ({
+    expect,
+  }) => {
+    const application = await connect({ path: PATH, scopes: ["mcp:notes"] });
+    const { asked } = await startAnewUnasked();
+    const renewed = vi.spyOn(LiveServers.prototype, "renewed").mockImplementation(() => {
+      asked();
+      return Promise.resolve(true);
+    });
+    onTestFinished(() => renewed.mockRestore());
+    // Without a resource: the one of the grant counts.
+    const form = refreshing(application, application.tokens.refresh_token);
+    expect(await tokensIn(await ask(form))).toHaveProperty("resource", ORIGIN + PATH);
   });
 
   test("is unavailable, and not unknown, while nobody can be asked for it", async ({ expect }) => {

@@ -2,6 +2,7 @@
 
 import { describe, test } from "vitest";
 
+import { readCosts } from "../../src/observability/costs.ts";
 import { REDIRECT_URI } from "../support/oauth-requests.ts";
 import { ask, basic, newClient, newCode, statusAndError } from "./codes.ts";
 import { fromElsewhere } from "./context.ts";
@@ -101,6 +102,21 @@ describe("a bad token request is refused:", () => {
       expect(error).toBe(code === "" ? "invalid_request" : "invalid_grant");
     },
   );
+
+  test("made-up tokens for a resource that does not exist, of which the registry hears nothing", async ({
+    expect,
+  }) => {
+    const { client_id } = await newClient();
+    const before = readCosts().renewals;
+    for (let n = 0; n < 50; n++) {
+      const refresh_token = `u_made-up:${"g".repeat(16)}:${String(n).padStart(32, "x")}`;
+      const form = { grant_type: "refresh_token", client_id, refresh_token };
+      const answer = await ask({ ...form, resource: "https://a.example/" });
+      expect(await statusAndError(answer)).toEqual([400, "invalid_target"]);
+    }
+    // The clock may be the reason for one.
+    expect(readCosts().renewals - before).toBeLessThan(3);
+  });
 
   test("invalid client ids", async ({ expect }) => {
     const { form } = await newCode();

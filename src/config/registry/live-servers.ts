@@ -16,6 +16,8 @@ const USABLE_MS = 10_000;
 /** A request waits this long; then it is served with what was known before. */
 const PATIENCE_MS = 1000;
 const POLL_MS = 10;
+/** The shortest time between two questions about what may not exist. */
+const SEEK_MS = 1000;
 
 /** By then, every isolate serves a change, unless the registry cannot be reached. */
 export const SERVED_WITHIN_MS = USABLE_MS + PATIENCE_MS;
@@ -33,6 +35,7 @@ export class LiveServers<State extends { readonly version: number }> {
   /** When the state that is known was asked for, and when any was asked for last. */
   #readAt = -Infinity;
   #askedAt = -Infinity;
+  #soughtAt = -Infinity;
   #isAsking = false;
 
   constructor(options: LiveServersOptions<State>) {
@@ -75,6 +78,21 @@ export class LiveServers<State extends { readonly version: number }> {
    */
   async renewed(): Promise<boolean> {
     return (await settleWithin(this.#renew(), PATIENCE_MS)) === true;
+  }
+
+  /**
+   * As `renewed`, for whoever was asked for something that is not known and may not exist: a stranger can
+   * name such things as often as they like, so it reads once a second at most.
+   *
+   * @returns whether what is known is that of this second.
+   */
+  async sought(): Promise<boolean> {
+    if (this.#since(this.#soughtAt) >= SEEK_MS) {
+      this.#soughtAt = this.#options.now();
+      return this.renewed();
+    }
+    if (this.#isUnderWay) await this.#underWay();
+    return this.#since(this.#readAt) < SEEK_MS;
   }
 
   async #renew(): Promise<boolean> {

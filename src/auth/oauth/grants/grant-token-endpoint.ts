@@ -79,9 +79,8 @@ export class GrantTokenEndpoint {
     this.#options = options;
   }
 
-  /** @param form the parameters, and `authorization` the header, as the Worker has checked them. */
-  async answer(origin: string, form: string, authorization: string | null): Promise<TokenAnswer> {
-    const request = new TokenRequest(new URLSearchParams(form), authorization);
+  /** @param request as the Worker has checked it. */
+  async answer(origin: string, request: TokenRequest): Promise<TokenAnswer> {
     const { subject, clientId, credential } = request;
     if (subject === undefined) {
       return { response: await this.#options.answer(request.toHttp(origin)) };

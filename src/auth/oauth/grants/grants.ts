@@ -73,6 +73,12 @@ export class Grants {
     return this.record({ user, grant })?.metadata?.codeMac;
   }
 
+  /** The resource that a grant is for, also before its code is redeemed. */
+  resourceOf(subject: TokenSubject): string | undefined {
+    const record = this.record(subject);
+    return record && String(record.resource);
+  }
+
   /**
    * @returns whether the grant exists and is this application's, also before its code is redeemed.
    */

@@ -47,6 +47,45 @@ test("who renews what is known learns whether that has worked", async ({ expect 
   }
 });
 
+describe("what may not exist", () => {
+  test("is asked for once a second at most", async ({ expect }) => {
+    const registry = new Registry();
+    await registry.request();
+    registry.version = 1;
+    expect(await registry.live.sought()).toBe(true);
+    expect(registry.live.known).toEqual({ version: 1 });
+    for (let n = 0; n < 10; n++) expect(await registry.live.sought()).toBe(true);
+    later(999);
+    expect(await registry.live.sought()).toBe(true);
+    expect(registry.asked).toEqual([undefined, 0]);
+    later(1);
+    expect(await registry.live.sought()).toBe(true);
+    expect(registry.asked).toEqual([undefined, 0, 1]);
+  });
+
+  test("is asked for with one question by all that ask at once", async ({ expect }) => {
+    const registry = new Registry();
+    const all = [registry.live.sought(), registry.live.sought(), registry.live.sought()];
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await Promise.all(all)).toEqual([true, true, true]);
+    expect(registry.asked).toEqual([undefined]);
+  });
+
+  test.for(["never", "fails"] as const)(
+    "is not known to be missing while the registry does not answer (%s)",
+    async (answers, { expect }) => {
+      const registry = new Registry();
+      await registry.request();
+      registry.answers = answers;
+      later(5000);
+      const both = [registry.live.sought(), registry.live.sought()];
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await Promise.all(both)).toEqual([false, false]);
+      expect(registry.asked).toEqual([undefined, 0]);
+    },
+  );
+});
+
 describe("what an isolate knows", () => {
   test("is asked for once before the first request, and used for five seconds", async ({
     expect,
