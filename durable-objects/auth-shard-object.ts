@@ -12,6 +12,8 @@ import type { TokenAnswer } from "../src/auth/oauth/grants/grant-token-endpoint.
 import { TokenRequest } from "../src/auth/oauth/grants/token-request.ts";
 import { loadConfig } from "../src/config/config.ts";
 import type { Authority } from "../src/auth/oauth/engine/authority.ts";
+import { oauthError } from "../src/auth/oauth/endpoints/oauth-http.ts";
+import { SERVERS_UNKNOWN } from "../src/endpoint/endpoint.ts";
 import { count } from "../src/observability/costs.ts";
 import { activitiesIn } from "./activities.ts";
 import { AlarmClock } from "./alarm-clock.ts";
@@ -27,6 +29,7 @@ import { PublisherLeases } from "./publisher-leases.ts";
 import { vaultsIn } from "./vaults.ts";
 
 const HOUR_MS = 3_600_000;
+const RETRY_SECONDS = 5;
 
 export class AuthShardObject extends DurableObject<Env> {
   readonly #parts: AuthParts;
@@ -96,7 +99,11 @@ export class AuthShardObject extends DurableObject<Env> {
     const calls = (): unknown => methods[method]?.(...args);
     if (part !== "bearers") return calls();
     const [origin, resource] = args;
-    return this.#follow(String(origin), String(resource)).then(calls);
+    return this.#follow(String(origin), String(resource)).then((isCertain) => {
+      // A token that is good would be called invalid, and its client would throw it away.
+      if (!isCertain) throw new Error(SERVERS_UNKNOWN);
+      return calls();
+    });
   }
 
   /** The token endpoint for the grants of this shard. */
@@ -105,16 +112,25 @@ export class AuthShardObject extends DurableObject<Env> {
     const request = new TokenRequest(new URLSearchParams(form), authorization);
     const { subject } = request;
     // A stranger can name any resource: only that of a grant which is here counts.
-    await this.#follow(origin, subject && this.#parts.grants.resourceOf(subject));
+    const resource = subject && this.#parts.grants.resourceOf(subject);
+    // A token can be revoked whatever it was for.
+    if (!(await this.#follow(origin, resource)) && !request.isRevocation) {
+      return { response: resourceUnknown(), reason: "internal-error" };
+    }
     return this.#grants.tokenEndpoint.answer(origin, request);
   }
 
-  /** The Worker may know of a server already that an operator has added, and this isolate not. */
-  async #follow(origin: string, resource: string | undefined): Promise<void> {
+  /**
+   * The Worker may know of a server already that an operator has added, and this isolate not.
+   *
+   * @returns false where the resource may be that of a server which cannot be asked for now.
+   */
+  async #follow(origin: string, resource: string | undefined): Promise<boolean> {
     await this.#followed.follow();
-    if (resource === undefined) return;
-    const { resources } = this.#authorityAt(origin);
-    if (resources.every(({ id }) => id !== resource)) await this.#followed.seek();
+    if (resource === undefined) return true;
+    const isKnown = (): boolean =>
+      this.#authorityAt(origin).resources.some(({ id }) => id === resource);
+    return isKnown() || (await this.#followed.seek()) || isKnown();
   }
 
   /** Opens a socket that is closed when a grant or key ends (`Leases`). */
@@ -232,4 +248,10 @@ export class AuthShardObject extends DurableObject<Env> {
   #sweepLater(): void {
     this.#clock.noLaterThan(Date.now() + HOUR_MS);
   }
+}
+
+/** RFC 6749 section 5.2 has final errors only, at which clients throw their tokens away. */
+function resourceUnknown(): Response {
+  const options = { status: 503, headers: { "Retry-After": String(RETRY_SECONDS) } };
+  return oauthError("temporarily_unavailable", SERVERS_UNKNOWN, options);
 }

@@ -24,9 +24,10 @@ import { serveMcp } from "./http/mcp.ts";
 import { publishedAt, servePublish } from "./http/publishing.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
-import { type Endpoint, pickEndpoint, SERVERS_UNKNOWN, slugsOf } from "./endpoint/endpoint.ts";
+import { type Endpoint, pickEndpoint, SERVERS_UNKNOWN } from "./endpoint/endpoint.ts";
 import { endpointFor } from "./endpoint/personal-endpoint.ts";
 import { isLoopback } from "./lib/loopback.ts";
+import { mayBeAdded, withKnownResource, withKnownTarget } from "./may-be-added.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
@@ -41,7 +42,6 @@ import {
 } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
 import { PUBLISH_PATH } from "./protocol/publishing.ts";
-import { publishedName } from "./publishing/publisher.ts";
 import { account, activity, catalog, front, operator, signIn, site } from "./page-handlers.ts";
 import {
   type App,
@@ -84,6 +84,7 @@ export function createApp(
   });
   app.get("/", front);
   app.all(PATHS.mcpb, (c) => serveMcpb(c.req.raw));
+  app.get(PATHS.authorize, withKnownTarget);
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
   for (const [method, path, handler] of OPERATOR_PAGES) app.on(method, path, operator(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
@@ -99,7 +100,7 @@ export function createApp(
   app.all("/register", signIn(register));
   app.all("/.well-known/oauth-authorization-server", signIn(serveMetadata));
   app.all("/.well-known/oauth-protected-resource", signIn(describeResource));
-  app.all("/.well-known/oauth-protected-resource/*", signIn(describeResource));
+  app.all("/.well-known/oauth-protected-resource/*", withKnownResource, signIn(describeResource));
   app.all("/.well-known/jwks.json", (c) => {
     const { servers } = c.get("config");
     const isUsed = [...servers.values()].some(({ identity }) => identity !== undefined);
@@ -192,12 +193,6 @@ const noteProbes: Step = async (c, next) => {
     noteProbe(c.req.raw, c.res, () => authContext(c).trace);
   }
 };
-
-/** While nobody can be asked what operators have added, a slug may be that of such a server. */
-function mayBeAdded(config: Config, slug: string | undefined): boolean {
-  if (config.added !== undefined || slug === undefined) return false;
-  return publishedName(slug) === undefined && !slugsOf(config).includes(slug);
-}
 
 /** A request of an MCP client: the checks in their order, and then the front door. */
 function through(frontDoor: McpHandler): (c: RequestContext) => Promise<Response> {

@@ -156,6 +156,22 @@ const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
   },
 };
 
+const RETRY_SECONDS = 60;
+
+/** For an application that may have asked for a server which an operator has added. */
+export function serversUnknownPage({ origin }: Pick<AuthContext, "origin">): Response {
+  const view = problemView({
+    title: "This server cannot be looked up",
+    whatHappened: "It is not known right now which servers were added to this gateway.",
+    whatToDo: [
+      "Wait a minute, then go back to the application and connect again.",
+      ASK_THE_OPERATOR,
+    ],
+  });
+  const headers = new Headers({ "Retry-After": String(RETRY_SECONDS) });
+  return page(view, { origin, status: 503, headers });
+}
+
 export function problemPage(
   { origin }: Pick<AuthContext, "origin">,
   { problem, sentence, reference, retryAfterSeconds }: Omit<Problem, "kind">,

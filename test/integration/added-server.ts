@@ -54,6 +54,12 @@ export async function remove(upstream: Upstream): Promise<void> {
 /** All objects come to life anew, in an isolate that can ask nobody what was added until `asked` is called. */
 export async function startAnewUnasked(): Promise<{ readonly asked: () => void }> {
   const known = vi.spyOn(LiveServers.prototype, "known", "get").mockReturnValue(undefined);
+  const renewed = vi.spyOn(LiveServers.prototype, "renewed").mockResolvedValue(false);
   await abortAllDurableObjects();
-  return { asked: () => known.mockRestore() };
+  return {
+    asked: () => {
+      known.mockRestore();
+      renewed.mockRestore();
+    },
+  };
 }

@@ -34,6 +34,13 @@ export function cannotJudge(): Response {
   return plainError(503, "temporarily_unavailable", "Try again in a moment", headers);
 }
 
+/** The endpoint may be that of a server which an operator has added: not 404, or clients would give up. */
+export function resourcesUnknown(): Response {
+  const headers = { "Retry-After": String(RETRY_SECONDS) };
+  const sentence = "It is not known right now which servers were added; try again later";
+  return plainError(503, "temporarily_unavailable", sentence, headers);
+}
+
 export function noSuchResource(): Response {
   return plainError(404, "not_found", "There is no such endpoint");
 }

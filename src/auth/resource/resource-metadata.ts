@@ -8,7 +8,7 @@ import { isPublishedPath, type Resource, resourcePath } from "../resources.ts";
 import type { Authority } from "../oauth/engine/authority.ts";
 import { noSuchResource } from "./challenge.ts";
 
-const METADATA_PATH = "/.well-known/oauth-protected-resource";
+export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** @returns the resource behind an endpoint's path: `/sse` leads to the same as `/mcp`. */
 export function resourceAt(

@@ -215,10 +215,13 @@ export class GrantTokenEndpoint {
   async #refuseRefresh(grantRequest: GrantRequest, response: Response): Promise<Response> {
     const { user, clientId: client, hash, before } = grantRequest;
     const { audit, grants } = this.#options;
-    // A client that does not know its own client id has not shown that the token was copied.
-    const isTheirs =
-      before?.clientId === client && grants.retired.has(grantKey(grantRequest), hash);
-    if (isTheirs && (await errorOf(response)) === "invalid_grant") {
+    // A client that does not know its own client id has not shown that the token was copied. A token
+    // that is accepted still is refused for another reason, which may pass.
+    const isReused =
+      before?.clientId === client &&
+      !refreshTokensOf(before).includes(hash) &&
+      grants.retired.has(grantKey(grantRequest), hash);
+    if (isReused && (await errorOf(response)) === "invalid_grant") {
       this.#end(grantRequest);
       audit.append(user, "refresh_reuse", { client });
     } else if (this.#hasEnded(grantRequest)) {
