@@ -1,7 +1,13 @@
 /** A refresh token that comes back after it was replaced: two have it, and one of them is a thief. */
 
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
+import { grantKey } from "../../src/auth/oauth/grants/grant-record.ts";
+import { Grants } from "../../src/auth/oauth/grants/grants.ts";
+import { KvRows } from "../../src/auth/store/kv-rows.ts";
+import { shardName } from "../../src/auth/store/shards.ts";
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { DAY, passTime, SECOND } from "./clock.ts";
 import {
@@ -81,6 +87,36 @@ describe("a refresh token that was replaced", () => {
     expect(await isGood(tokens.access_token)).toBe(true);
     expect(await refusal(application, application.tokens)).toEqual(REFUSED);
     expect(await isGood(tokens.access_token)).toBe(false);
+  });
+
+  test("is refused and ends nothing when a thousand were replaced after it", async ({ expect }) => {
+    const application = await connect();
+    const { person, grant, tokens } = application;
+    const second = await refresh(application, tokens);
+    const third = await refresh(application, second);
+    passTime(WINDOW);
+    const shard = env.AUTH.getByName(shardName("u", person.id));
+    const owner = grantKey({ user: person.id, grant });
+    await runInDurableObject(shard, (_, { storage }) => {
+      const { retired } = new Grants(new KvRows(storage.sql), storage.sql);
+      retired.retire(
+        owner,
+        Array.from({ length: 1010 }, (_hash, n) => `hash ${n}`),
+      );
+    });
+    const fourth = await refresh(application, third);
+    const newest = await refresh(application, fourth);
+    passTime(WINDOW);
+    expect(await refusal(application, tokens)).toEqual(REFUSED);
+    expect(await isGood(newest.access_token)).toBe(true);
+    const rows = await runInDurableObject(shard, (_, { storage: { sql } }) =>
+      sql.exec("SELECT hash FROM retired_1 WHERE owner = ?", owner).toArray(),
+    );
+    expect(rows).toHaveLength(1000);
+    // A token that was replaced a moment ago still reveals that two have it.
+    expect(await refusal(application, third)).toEqual(REFUSED);
+    expect(await isGood(newest.access_token)).toBe(false);
+    expect(await eventsOf(person)).toContain("refresh_reuse");
   });
 
   test("ends nothing when another client sends it", async ({ expect }) => {

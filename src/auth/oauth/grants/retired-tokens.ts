@@ -7,6 +7,11 @@ import { Records } from "../../../lib/records.ts";
 
 /** As long as the longest grant may last without being used. */
 const KEPT_MS = 366 * 86_400_000;
+/**
+ * Of each grant: an application that refreshes in a loop would fill the object, which has other users. An hourly
+ * refresh takes six weeks for as many. An older token is still refused.
+ */
+const KEPT_TOKENS = 1000;
 
 export class RetiredTokens extends Records {
   static override readonly SCHEMA = [
@@ -22,6 +27,12 @@ export class RetiredTokens extends Records {
       const insert = "INSERT OR IGNORE INTO retired_1 (hash, owner, expires) VALUES (?, ?, ?)";
       this.run(insert, [hash, owner, this.now() + KEPT_MS]);
     }
+    if (hashes.length === 0) return;
+    this.run(
+      `DELETE FROM retired_1 WHERE hash IN (
+         SELECT hash FROM retired_1 WHERE owner = ? ORDER BY expires DESC LIMIT -1 OFFSET ?)`,
+      [owner, KEPT_TOKENS],
+    );
   }
 
   has(owner: string, hash: string): boolean {

@@ -19,6 +19,21 @@ test("a retired token is known for its own grant, and for no other", async ({ ex
   });
 });
 
+test("of each grant, the newest thousand are kept", async ({ expect }) => {
+  await withSql(({ sql, clock, rowsIn }) => {
+    const { retired } = new Grants(new KvRows(sql), sql, () => clock.now);
+    retired.retire("grant:u:2", ["other"]);
+    for (let n = 0; n < 1010; n++) {
+      clock.now += 1;
+      retired.retire("grant:u:1", [`h${n}`]);
+    }
+    expect(rowsIn("retired_1")).toBe(1001);
+    const known = [0, 9, 10, 1009].map((n) => retired.has("grant:u:1", `h${n}`));
+    expect(known).toEqual([false, false, true, true]);
+    expect(retired.has("grant:u:2", "other")).toBe(true);
+  });
+});
+
 test("they go with a grant that has expired", async ({ expect }) => {
   await withSql(({ sql, clock, rowsIn }) => {
     const rows = new KvRows(sql, () => clock.now);
