@@ -61,10 +61,20 @@ export async function route(scope: RoutingScope, client: ClientKind, call: Call)
   const { servers, isMerged } = scope.endpoint;
   // Clients set the level as soon as they are connected, when there may be no account at an only server yet.
   if (method === "logging/setLevel" && isIntroducedHere(scope.endpoint)) return { kind: "all" };
-  // An only server may know a method that the gateway does not.
-  if (!isMerged) return { kind: "server", server: servers[0], call };
-  if (method.startsWith("notifications/")) return { kind: "all" };
-  return reply(errorReply(ErrorCode.MethodNotFound, "Method not found"));
+  const isNotice = method.startsWith("notifications/");
+  if (isMerged) return isNotice ? { kind: "all" } : reply(methodNotFound());
+  if (isNotice || namesNoItem(method)) return { kind: "server", server: servers[0], call };
+  // An only server may know a method that the gateway does not, and such a method may name any item.
+  return routeNameless(scope, call, ["tools", "prompts", "resources"], methodNotFound());
+}
+
+/** True for a request that uses none of the items that a policy judges; a task is of a call that was judged. */
+function namesNoItem(method: string): boolean {
+  return method === "ping" || method === "logging/setLevel" || method.startsWith("tasks/");
+}
+
+function methodNotFound(): Reply {
+  return errorReply(ErrorCode.MethodNotFound, "Method not found");
 }
 
 async function routeNamed(
@@ -150,7 +160,7 @@ function mayBeOfAnother(
 }
 
 /**
- * Routes a request without the name that the policy would judge. An only server judges it itself,
+ * Routes a request without a name that the policy could judge. An only server judges it itself,
  * unless some of its items are forbidden: it might derive a name from any value.
  *
  * @param refusal the answer if the request is not passed on.

@@ -2,7 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { routeScene, short } from "./route-fixture.ts";
+import { OPEN_POLICY } from "../../../../src/policy/item-policy.ts";
+import { policy, routeScene, short } from "./route-fixture.ts";
 
 const LISTS = [
   ["tools/list", "tools"],
@@ -57,4 +58,46 @@ describe("the only server of an endpoint", () => {
       expect(routed).toHaveProperty("call", { method, params: { level: "info" } });
     },
   );
+});
+
+describe("the only server of an endpoint, some of whose items are forbidden,", () => {
+  const RULES = [
+    { name: "a denied resource", rules: { resources: policy(undefined, ["x:secret*"]) } },
+    { name: "a denied tool", rules: { tools: policy(undefined, ["secret"]) } },
+    { name: "allowed prompts", rules: { prompts: policy(["open"]) } },
+    {
+      name: "a tool that is denied at run time",
+      rules: { tools: { ...OPEN_POLICY, denied: new Set(["secret"]) } },
+    },
+  ];
+
+  describe.for(RULES)("by $name,", ({ rules }) => {
+    const scene = routeScene([{ slug: "a", has: "never", ...rules }]);
+
+    test.for(["resources/directory/read", "x/y", "tools/call/x", "constructor", "", "__proto__"])(
+      "does not get %s, which the gateway does not know",
+      async (method, { expect }) => {
+        expect(await scene.route(method, { uri: "x:secret" })).toEqual({
+          kind: "reply",
+          reply: { error: { code: -32601, message: "Method not found" } },
+        });
+      },
+    );
+
+    test.for([
+      ...["ping", "logging/setLevel", "tasks/get", "tasks/list", "tasks/result", "tasks/cancel"],
+      ...["notifications/roots/list_changed", "notifications/x"],
+    ])("gets %s, which names no item", async (method, { expect }) => {
+      const routed = await scene.route(method, { level: "info" });
+      expect(short(routed)).toEqual(["a", undefined]);
+    });
+  });
+
+  test("gets a method that the gateway does not know if every item is allowed", async ({
+    expect,
+  }) => {
+    const rules = { tools: policy(["*"]), prompts: policy(["*"]), resources: policy(["*"]) };
+    const scene = routeScene([{ slug: "a", has: "never", ...rules }]);
+    expect(short(await scene.route("x/y"))).toEqual(["a", undefined]);
+  });
 });
