@@ -6,6 +6,8 @@ import { afterEach, beforeAll, describe, inject, test, vi } from "vitest";
 
 import { vaultsIn } from "../../durable-objects/vaults.ts";
 import type { VaultOwner } from "../../src/accounts/vault.ts";
+import { tryJson } from "../../src/lib/try-json.ts";
+import { isObject } from "../../src/protocol/json-rpc.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
 import { modern, Session } from "../integration/client.ts";
 import { changeConfiguration } from "../integration/configuration.ts";
@@ -169,6 +171,45 @@ describe("U59 the tool that connects an account", () => {
     const text = await call(await Person.signIn(), "/mcp/beta", "connect_account");
     expect(text).toContain("by the operator of this gateway");
     expect(text).not.toContain("http");
+  });
+});
+
+/** The lines of calls of tools, from now on. */
+function linesOfTools(): () => readonly unknown[] {
+  const spy = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  return () =>
+    spy.mock.calls
+      .map(([line]: readonly unknown[]) => tryJson(String(line)))
+      .filter(isObject)
+      .filter((line) => line["event"] === "call" && line["method"] === "tools/call");
+}
+
+describe("what the gateway answers itself has its line in the log:", () => {
+  test("the tool that connects an account, in both eras", async ({ expect }) => {
+    const alice = await Person.signIn();
+    await connect(ownerOf(alice), alice);
+    const lines = linesOfTools();
+    const line = { server: "alpha", name: "connect_account", outcome: "ok" };
+    await call(alice, "/mcp/alpha", "connect_account");
+    await expect.poll(lines).toMatchObject([line]);
+    const params = { name: "connect_account", arguments: {} };
+    const headers = await headersOf(alice);
+    await responseIn(await modern({ mcp: ALPHA }, "tools/call", params, { headers }));
+    await expect.poll(lines).toMatchObject([line, line]);
+  });
+
+  test("a call whose person declines to connect an account", async ({ expect }) => {
+    const options = { headers: await headersOf(await Person.signIn()), capabilities: OPENS_PAGES };
+    const params = { name: "whoami", arguments: {} };
+    const asked = await modern({ mcp: ALPHA }, "tools/call", params, options);
+    const { requestState } = (await responseIn(asked)).result ?? {};
+    const lines = linesOfTools();
+    const inputResponses = { connect: { action: "decline" } };
+    const round = { ...params, requestState, inputResponses };
+    const declined = await responseIn(await modern({ mcp: ALPHA }, "tools/call", round, options));
+    expect(declined.result).toMatchObject({ isError: true });
+    const line = { server: "alpha", name: "whoami", outcome: "tool_error" };
+    await expect.poll(lines).toMatchObject([line]);
   });
 });
 

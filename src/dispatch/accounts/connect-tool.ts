@@ -9,18 +9,27 @@ import { itemIndex } from "../../catalog/cache/lookups.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Server } from "../../endpoint/server.ts";
+import type { CallSpan } from "../../protocol/call-span.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { eraOf } from "../../protocol/revisions.ts";
+import { logged, type RecordScope } from "../guard/logged.ts";
 
-/** @returns `undefined` for every other call, and while no account can be used. */
+/**
+ * Answers a call of the tool, with its line in the log.
+ *
+ * @param span of the client's request.
+ * @returns `undefined` for every other call, and while no account can be used.
+ */
 export async function answerConnectTool(
-  scope: Pick<RequestScope, "feeds" | "limits">,
+  scope: RecordScope & Pick<RequestScope, "feeds" | "limits">,
   server: Server,
   client: ClientKind,
-  { method, params }: Call,
+  call: Call,
+  span: CallSpan | undefined,
 ): Promise<Reply | undefined> {
-  const { connectTool, target } = server;
+  const { method, params } = call;
+  const { slug, connectTool, target } = server;
   if (connectTool === undefined || target.credentials === undefined) return undefined;
   if (method !== "tools/call" || params?.name !== connectTool) return undefined;
   if ((await target.credentials.current()).kind !== "use") return undefined;
@@ -31,7 +40,7 @@ export async function answerConnectTool(
   }
   const text = `An account at ${labelOf(server)} is connected. List the tools again to see what it has.`;
   const result = { content: [{ type: "text", text }] };
-  return {
-    result: eraOf(client.revision) === "modern" ? { ...result, resultType: "complete" } : result,
-  };
+  const isModern = eraOf(client.revision) === "modern";
+  const reply = { result: isModern ? { ...result, resultType: "complete" } : result };
+  return logged(scope, { span, server: slug, call }, () => Promise.resolve({ reply }));
 }

@@ -106,7 +106,7 @@ async function callServer(
 ): Promise<Reply> {
   const { requestScope, client, servers, subscriptions } = context;
   const { slug } = server;
-  const connected = await answerConnectTool(requestScope, server, client, call);
+  const connected = await answerConnectTool(requestScope, server, client, call, peer.span);
   if (connected !== undefined) return connected;
   const { isMerged } = requestScope.endpoint;
   // The only server of an endpoint is found without a token.

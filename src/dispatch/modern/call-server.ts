@@ -6,6 +6,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import { attributedAt, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { guarded } from "../guard/guarded.ts";
+import { logged, loggedForAll } from "../guard/logged.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { answerConnectTool } from "../accounts/connect-tool.ts";
 import { accountNeedOf } from "../../upstream/upstream-error.ts";
@@ -23,7 +24,7 @@ export async function callServer(
 ): Promise<Reply> {
   const reading = await readState(requestContext.context, call);
   const isForeign = reading.kind === "state" && reading.slug !== server.slug;
-  if (reading.kind === "foreign" || isForeign) return foreignState();
+  if (reading.kind === "foreign" || isForeign) return refuseForeignState(requestContext);
   return callWith(requestContext, server, call, reading);
 }
 
@@ -34,13 +35,16 @@ export async function callWith(
   call: Call,
   reading: StateReading,
 ): Promise<Reply> {
-  const { context } = requestContext;
+  const { context, client, peer } = requestContext;
   const own = withState(call, reading);
   if (reading.kind === "state" && reading.connecting !== undefined) {
     const declined = await awaitAccount(requestContext, server, call, reading.connecting);
-    if (declined !== undefined) return declined;
+    if (declined !== undefined) {
+      const request = { span: peer.span, server: server.slug, call: own };
+      return logged(context, request, () => Promise.resolve({ reply: declined }));
+    }
   }
-  const connected = await answerConnectTool(context, server, requestContext.client, own);
+  const connected = await answerConnectTool(context, server, client, own, peer.span);
   if (connected !== undefined) return connected;
   const reply = await relayTo(requestContext, server, own);
   const need = accountNeedOf(reply);
@@ -54,12 +58,13 @@ export async function callWith(
   return { result: await sealState(context, server.slug, call.method, result) };
 }
 
-/** Such a call reaches no server. */
-export function foreignState(): Reply {
-  return errorReply(
+/** Such a call reaches no server. The log shows who sends them: somebody may be probing. */
+export function refuseForeignState({ context, inbound, peer }: RequestContext): Promise<Reply> {
+  const refusal = errorReply(
     ErrorCode.InvalidParams,
     "requestState was not given to this client for this request; begin anew without it and without inputResponses",
   );
+  return loggedForAll(context, peer.span, inbound.message, () => Promise.resolve(refusal));
 }
 
 /** Relays a call unchanged, through the guard. With several servers, the result names its server. */

@@ -4,7 +4,7 @@ import { type Call, forked } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { firstFound } from "../../catalog/routing/first-found.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { callServer, callWith, foreignState } from "./call-server.ts";
+import { callServer, callWith, refuseForeignState } from "./call-server.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 import { readState } from "./request-state.ts";
 
@@ -16,11 +16,12 @@ export async function searchServers(
 ): Promise<Reply> {
   const { waitUntil } = requestContext.context;
   const reading = await readState(requestContext.context, call);
-  if (reading.kind === "foreign") return foreignState();
+  if (reading.kind === "foreign") return refuseForeignState(requestContext);
   // The server that gave the state is the one that asked.
   const candidates =
     reading.kind === "state" ? servers.filter(({ slug }) => slug === reading.slug) : servers;
-  if (reading.kind === "state" && candidates.length === 0) return foreignState();
+  if (reading.kind === "state" && candidates.length === 0)
+    return refuseForeignState(requestContext);
   return firstFound(
     candidates,
     (server, signal) => {

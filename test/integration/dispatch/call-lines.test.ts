@@ -59,6 +59,20 @@ describe("one log line is written", () => {
   });
 
   test.for([
+    { method: "prompts/get", of: "a server", params: () => ({ name: `${first.slug}__p` }) },
+    { method: "resources/read", of: "its owner", params: () => ({ uri: "file:///first/1" }) },
+    { method: "resources/read", of: "whoever may have it", params: () => ({ uri: "x:unlisted" }) },
+  ])("for a state that nobody was given: $method of $of", async (call, { expect }) => {
+    const { method, params } = call;
+    const lines = linesOf(method);
+    const sent = { ...params(), requestState: "invented" };
+    const { error } = await responseIn(await modern({ mcp: "/mcp" }, method, sent));
+    expect(error?.message).toContain("requestState was not given to this client");
+    const name = "name" in sent ? { name: sent.name } : {};
+    expect(await lines()).toMatchObject([{ server: "*", outcome: "error:-32602", ...name }]);
+  });
+
+  test.for([
     { method: "resources/subscribe", params: { uri: "file:///first/1" }, isOwn: true },
     { method: "resources/unsubscribe", params: { uri: "file:///first/1" }, isOwn: false },
     { method: "logging/setLevel", params: { level: "warning" }, isOwn: false },
