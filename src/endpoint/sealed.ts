@@ -8,7 +8,7 @@ import { seal, sealedWith, unseal } from "../lib/seal.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { SessionKeys } from "./keyring.ts";
 
-type Purpose = "cursor" | "request-state" | "task";
+type Purpose = "cursor" | "request-state" | "task" | "older-task";
 
 /** The principal and endpoint that a value is sealed for, and the keys. */
 export interface SealScope {

@@ -152,6 +152,8 @@ export const LIMITS = {
   looksPerStart: { default: 200, min: 0, max: 10_000 },
   /** Each is looked through for each piece of news. */
   subscribedUrisPerClient: { default: 1000, min: 1, max: 100_000 },
+  /** Tasks of 2025-11-25 that a session lists, and hears of; older ones can still be asked for. */
+  listedTasksPerSession: { default: 100, min: 1, max: 500 },
   /** Of `subscriptions/listen`, in each isolate; a client needs one for each connection. */
   listenStreamsPerPrincipal: { default: 100, min: 1, max: 100_000 },
   /** All clients together; a legacy server gets a request for each. */

@@ -6,7 +6,8 @@
 
 import type { ToolFactsOf } from "../catalog/cache/tool-facts.ts";
 import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
-import type { Reply } from "../protocol/json-rpc.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { errorReply, type Reply } from "../protocol/json-rpc.ts";
 import type { Result } from "../protocol/message-members.ts";
 import { isLogLevel, noSuchLevel } from "../protocol/log-levels.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -20,6 +21,12 @@ import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply, isOtherEra, UpstreamError } from "../upstream/upstream-error.ts";
 import { clientPeer, type ServerView, unsolicitedPeer } from "./client-peer.ts";
 import { callModernServer } from "./legacy-to-modern/call-modern-server.ts";
+import {
+  ClientTasks,
+  isForTasks,
+  type TasksScope,
+  withoutTaskStatus,
+} from "./tasks/client-tasks.ts";
 import { type Sent, TaskTools } from "./tasks/task-tools.ts";
 
 export interface ServerInSessionOptions {
@@ -38,8 +45,8 @@ export interface ServerInSessionOptions {
   /** Called when messages that belong to no request may have been missed. */
   readonly onMissed: () => void;
   readonly toolFacts: ToolFactsOf;
-  /** The client may use tasks at this server itself (2025-11-25, tasks). */
-  readonly hasTasks: boolean;
+  /** Present where the client may use tasks at this server itself (2025-11-25, tasks). */
+  readonly tasksScope: TasksScope | undefined;
   /** The largest number of the server's tools that are looked at. */
   readonly maxTools: number;
 }
@@ -51,8 +58,10 @@ interface Side {
 
 export class ServerInSession {
   readonly #options: ServerInSessionOptions;
-  /** Runs tools that are tasks, for a client that cannot. */
-  readonly #tasks: TaskTools | undefined;
+  /** The tasks of the client; `undefined` for a client that has none. */
+  readonly #clientTasks: ClientTasks | undefined;
+  /** Runs tools that are tasks, for such a client. */
+  readonly #taskTools: TaskTools;
   #saved: SavedServer | undefined;
   /** The log level that the client has set at this server; it holds in both eras. */
   #logLevel: string | undefined;
@@ -60,12 +69,15 @@ export class ServerInSession {
   #isOver = false;
 
   constructor(options: ServerInSessionOptions) {
-    const { target, saved, hasTasks, maxTools } = options;
+    const { target, saved, tasksScope, maxTools } = options;
+    const { slug } = target;
     this.#options = options;
-    this.#tasks = hasTasks ? undefined : new TaskTools(target.slug, () => Date.now(), maxTools);
+    this.#taskTools = new TaskTools(slug, () => Date.now(), maxTools);
     this.#saved = saved;
     this.#logLevel = saved?.logLevel;
     const wasModern = saved !== undefined && isSavedModern(saved);
+    const known = wasModern ? undefined : saved?.tasks;
+    this.#clientTasks = tasksScope && new ClientTasks(tasksScope, slug, known, () => this.#kept());
     const isModern = target.era === "modern" || (target.era === "auto" && wasModern);
     this.#side = this.#sideOf(isModern ? "modern" : "legacy");
   }
@@ -77,7 +89,7 @@ export class ServerInSession {
 
   /** A server's failure is an error reply. @throws only the reason of `signal`. */
   async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    const client = clientPeer(peer, this.#options.view);
+    const client = this.#peer(clientPeer(peer, this.#options.view));
     const send = ({ session }: Side): Promise<Reply> =>
       session === undefined
         ? this.#requestModern(call, client, signal)
@@ -97,7 +109,7 @@ export class ServerInSession {
     signal: AbortSignal,
     asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
-    const client = clientPeer(peer, this.#options.view);
+    const client = this.#peer(clientPeer(peer, this.#options.view));
     return this.#settled(signal, async () => {
       const { session } = this.#side;
       if (session === undefined) {
@@ -108,13 +120,28 @@ export class ServerInSession {
       const resume = (to: Peer, open?: readonly OpenQuestion[]): Promise<Reply> =>
         session.resume(resumeToken, to, signal, open);
       const request = { peer: client, signal };
-      const tasks = this.#tasks;
-      const reply =
-        tasks === undefined
-          ? resume(client, asked)
-          : tasks.resume(inSession(session), request, { resumeToken, asked }, resume);
+      const tasks = this.#clientTasks;
+      if (tasks !== undefined) {
+        const open = asked.map((question) => tasks.question(question));
+        return this.#translated(await tasks.resumed(await resume(client, open)));
+      }
+      const before = { resumeToken, asked };
+      const reply = this.#taskTools.resume(inSession(session), request, before, resume);
       return this.#translated(await reply);
     });
+  }
+
+  /** Relays a notification of the client to a server that has a session. Never rejects. */
+  async notify(notice: Call): Promise<void> {
+    const own = this.#clientTasks === undefined ? notice : await this.#clientTasks.notice(notice);
+    await this.session?.notify(own);
+  }
+
+  /** Answers a question of an earlier life; like `LegacyConnection.answer`. */
+  async answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    const own = this.#clientTasks === undefined ? reply : await this.#clientTasks.answer(reply);
+    // A question of a modern server belonged to a request that is gone.
+    return this.session?.answer(resumeToken, own) ?? true;
   }
 
   /** Holds the server's standalone GET stream open here; returns when another watch on it may stop. */
@@ -160,13 +187,16 @@ export class ServerInSession {
     peer: Peer,
     signal: AbortSignal,
   ): Promise<Reply> {
-    const tasks = this.#tasks;
-    if (tasks === undefined) {
-      return this.#translated(await session.request(call, peer, signal), call.method);
+    const tasks = this.#clientTasks;
+    if (tasks !== undefined) {
+      const reply = await tasks.request(call, (own) => session.request(own, peer, signal));
+      return this.#translated(reply, call.method);
     }
+    // The tasks of the server are those of others.
+    if (isForTasks(call)) return errorReply(ErrorCode.MethodNotFound, "Method not found");
     const { handshake } = await session.ready();
     const sent = { call: withoutTask(call), peer, signal };
-    const reply = await tasks.send(inSession(session), sent, handshake.capabilities);
+    const reply = await this.#taskTools.send(inSession(session), sent, handshake.capabilities);
     return this.#translated(reply, call.method);
   }
 
@@ -185,7 +215,8 @@ export class ServerInSession {
   }
 
   #translated(reply: Reply, method?: string): Reply {
-    const { client, hasTasks } = this.#options;
+    const { client } = this.#options;
+    const hasTasks = this.#clientTasks !== undefined;
     return translatedReply(reply, { revision: client.revision, hasTasks }, method);
   }
 
@@ -218,7 +249,7 @@ export class ServerInSession {
     const session = new LegacyConnection({
       target,
       client,
-      unsolicited: unsolicitedPeer(unsolicited, view),
+      unsolicited: this.#peer(unsolicitedPeer(unsolicited, view)),
       // Over HTTP+SSE a question does not say of which call it is; a client without a stream of its own would not see it.
       isAttributed: (kind) => kind === "request" && !unsolicited.hasOpenStream(),
       subscriptions,
@@ -233,10 +264,22 @@ export class ServerInSession {
     return { session };
   }
 
+  #peer(peer: Peer): Peer {
+    return this.#clientTasks === undefined ? withoutTaskStatus(peer) : this.#clientTasks.peer(peer);
+  }
+
   #keep(state: SavedServer): void {
     this.#logLevel = state.logLevel ?? this.#logLevel;
-    this.#saved = this.#logLevel === undefined ? state : { ...state, logLevel: this.#logLevel };
+    const leveled = this.#logLevel === undefined ? state : { ...state, logLevel: this.#logLevel };
+    const tasks = this.#clientTasks?.saved ?? [];
+    const isPlain = isSavedModern(leveled) || tasks.length === 0;
+    this.#saved = isPlain ? leveled : { ...leveled, tasks };
     this.#options.save(this.#saved);
+  }
+
+  /** The client has another task. It came over a session that is saved. */
+  #kept(): void {
+    if (this.#saved !== undefined) this.#keep(this.#saved);
   }
 }
 

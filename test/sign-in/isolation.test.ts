@@ -6,8 +6,9 @@
 import { beforeAll, describe, test } from "vitest";
 
 import { PATHS } from "../../src/pages/view/paths.ts";
+import type { Json, Reaction } from "../support/scripted-upstream-script.ts";
 import { type Headers, modern, post, send, Session } from "../integration/client.ts";
-import { EventReader, responseIn } from "../integration/event-reader.ts";
+import { EventReader, type Message, responseIn } from "../integration/event-reader.ts";
 import { SseSession } from "../integration/sse-client.ts";
 import { ANSWER, event, jsonOf, LOG, streamOf, Upstream } from "../integration/upstream.ts";
 import { ORIGIN } from "./gateway.ts";
@@ -210,6 +211,115 @@ test("a cursor of one user is invalid for the other, and the upstream is not cal
   const asked = (await upstream.sent("prompts/list")).map(({ body }) => body?.params?.["cursor"]);
   // The gateway looks at its servers by itself, without a cursor.
   expect(asked.filter((taken) => taken !== undefined)).toEqual(["of-ann"]);
+});
+
+const seed = (taskId: string): Json => ({ taskId, status: "working", ttl: null });
+const lasting = (result: Json): readonly Reaction[] => [{ ...jsonOf({ result }), isLasting: true }];
+
+async function ask(from: Session, method: string, params: Json = {}): Promise<Message> {
+  return responseIn(await from.request(method, params));
+}
+
+async function begin(from: Session): Promise<string> {
+  const { result } = await responseIn(await from.callTool("work", { task: {} }));
+  return (result as { task: { taskId: string } }).task.taskId;
+}
+
+async function list(from: Session, params: Json = {}): Promise<Message["result"]> {
+  return (await ask(from, "tasks/list", params)).result;
+}
+
+describe("a task of 2025-11-25 of one user is none of another's", () => {
+  const RELATED = "io.modelcontextprotocol/related-task";
+  const ids = { ann: "t-ann", bob: "t-bob" };
+  const upstream = Upstream.named("alpha");
+  let mine: Session;
+  let theirs: Session;
+  /** Each task as its own client knows it. */
+  let given: { readonly ann: string; readonly bob: string };
+
+  beforeAll(async () => {
+    await upstream.script({
+      server: "dual",
+      capabilities: { tools: {}, tasks: { list: {}, requests: { tools: { call: {} } } } },
+      reactions: {
+        "tools/call": [ids.ann, ids.bob].map((id) => jsonOf({ result: { task: seed(id) } })),
+        "tasks/get": lasting(seed(ids.ann)),
+        "tasks/cancel": lasting(seed(ids.ann)),
+        "tasks/result": lasting({
+          content: [{ type: "text", text: "of Ann" }],
+          _meta: { [RELATED]: { taskId: ids.ann } },
+        }),
+        "tasks/list": lasting({
+          tasks: [ids.ann, ids.bob, "t-before"].map(seed),
+          nextCursor: "t-before",
+        }),
+      },
+    });
+    mine = await sessionOf((await ann.key()).token);
+    theirs = await sessionOf((await bob.key()).token);
+    given = { ann: await begin(mine), bob: await begin(theirs) };
+  });
+
+  async function saidOfTasks(): Promise<number> {
+    const log = await upstream.log();
+    return log.filter(({ body }) => body?.method?.startsWith("tasks/")).length;
+  }
+
+  test.for(["tasks/get", "tasks/result", "tasks/cancel"])(
+    "%s reaches the server for one's own alone",
+    async (method, { expect }) => {
+      const before = await saidOfTasks();
+      const invented = await ask(theirs, method, { taskId: "invented" });
+      expect(invented.error?.code).toBe(-32_602);
+      for (const taskId of [ids.ann, ids.bob, given.ann, `${given.bob}A`, undefined]) {
+        expect((await ask(theirs, method, { taskId })).error).toEqual(invented.error);
+      }
+      const within = { name: "work", arguments: {}, _meta: { [RELATED]: { taskId: given.ann } } };
+      expect((await ask(theirs, "tools/call", within)).error).toEqual(invented.error);
+      expect(await saidOfTasks()).toBe(before);
+
+      const { result } = await ask(mine, method, { taskId: given.ann });
+      expect(JSON.stringify(result)).toContain(given.ann);
+      expect(JSON.stringify(result)).not.toContain(ids.ann);
+      expect((await upstream.sent(method)).at(-1)?.body?.params).toMatchObject({ taskId: ids.ann });
+    },
+  );
+
+  test("tasks/list has one's own alone, and its cursor is no use to another", async ({
+    expect,
+  }) => {
+    const page = await list(mine);
+    expect(page).toMatchObject({ tasks: [seed(given.ann)] });
+    expect(await list(theirs)).toMatchObject({ tasks: [seed(given.bob)] });
+    const cursor = page?.["nextCursor"];
+    const before = await saidOfTasks();
+    for (const taken of [cursor, "t-before"]) {
+      const { error } = await ask(theirs, "tasks/list", { cursor: taken });
+      expect(error?.code).toBe(-32_602);
+    }
+    expect(await saidOfTasks()).toBe(before);
+    expect(await list(mine, { cursor })).toMatchObject({ tasks: [seed(given.ann)] });
+    const sent = (await upstream.sent("tasks/list")).at(-1);
+    expect(sent?.body?.params?.["cursor"]).toBe("t-before");
+  });
+
+  test("a change of its status is announced to its own client alone", async ({ expect }) => {
+    const method = "notifications/tasks/status";
+    const statuses = [ids.ann, ids.bob, "t-before"].map((id) =>
+      event({ method, params: seed(id) }),
+    );
+    const reaction = { ...streamOf(...statuses, event(ANSWER)), isLasting: true } as const;
+    await upstream.script({ server: "dual", reactions: { "tools/call": [reaction] } });
+    for (const [from, id] of [
+      [mine, given.ann],
+      [theirs, given.bob],
+    ] as const) {
+      const stream = new EventReader(await from.callTool());
+      expect(await stream.message()).toMatchObject({ method, params: seed(id) });
+      expect(await stream.message()).toHaveProperty("result");
+    }
+  });
 });
 
 test("the records of one user are on no page of another", async ({ expect }) => {

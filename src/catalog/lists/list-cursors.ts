@@ -85,10 +85,13 @@ export interface ServerListPosition {
 
 export const BEGINNING: ServerListPosition = { pages: 0, cursor: undefined };
 
+/** The lists of a server; that of its tasks is of 2025-11-25. */
+type ServerList = ListKind | "tasks";
+
 export function sealServerCursor(
   scope: SealScope,
   slug: string,
-  list: ListKind,
+  list: ServerList,
   { pages, cursor }: ServerListPosition,
 ): Promise<string> {
   return sealFor(scope, "cursor", { s: slug, l: list, n: pages, c: cursor });
@@ -98,7 +101,7 @@ export function sealServerCursor(
 export async function openServerCursor(
   scope: SealScope,
   slug: string,
-  list: ListKind,
+  list: ServerList,
   sealed: unknown,
 ): Promise<ServerListPosition | undefined> {
   const { s, l, n: pages, c: cursor } = await openCursor(scope, sealed);

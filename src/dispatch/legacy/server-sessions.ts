@@ -13,6 +13,7 @@ import { canSubscribe } from "../../protocol/capabilities.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { hasOlderTasks } from "../../protocol/capabilities.ts";
 import { ServerInSession } from "../../relay/server-in-session.ts";
+import type { TasksScope } from "../../relay/tasks/client-tasks.ts";
 import type { ClientFacts, Unsolicited } from "../../sessions/dispatch.ts";
 import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-connection.ts";
 
@@ -20,7 +21,7 @@ export type SavedServers = Readonly<Record<string, SavedServer>>;
 
 export interface ServerSessionsOptions {
   /** Its endpoint has other servers when an operator changes them, or its person publishes others. */
-  readonly scope: { readonly endpoint: Endpoint };
+  readonly scope: TasksScope & { readonly endpoint: Endpoint };
   readonly client: ClientFacts;
   readonly unsolicited: Unsolicited;
   readonly toolFacts: (server: Server) => ToolFactsOf;
@@ -183,8 +184,8 @@ export class ServerSessions {
         passes: (notice) => passes(slug, notice),
         outdated: (list) => outdated(server, list),
       },
-      // Several servers at one endpoint advertise no tasks: a task id would have to name its server.
-      hasTasks: !endpoint.isMerged && hasOlderTasks(client.revision),
+      // Several servers at one endpoint advertise no tasks: a list would have to be merged.
+      tasksScope: !endpoint.isMerged && hasOlderTasks(client.revision) ? scope : undefined,
       subscriptions: () => subscriptions(slug),
       onMissed: () => onMissed(slug),
       saved: this.#saved.get(slug),

@@ -147,8 +147,7 @@ export class SessionDispatch implements Dispatch {
   async answer(resumeToken: string, reply: Reply): Promise<boolean> {
     const { slug, resumeToken: own } = readServerResumeToken(resumeToken) ?? {};
     if (slug === undefined || own === undefined) return true;
-    // A question of a modern server belonged to a request that is gone.
-    return this.#servers.find(slug)?.session?.answer(own, reply) ?? true;
+    return this.#servers.find(slug)?.answer(own, reply) ?? true;
   }
 
   async notify(call: Call): Promise<void> {
@@ -156,11 +155,11 @@ export class SessionDispatch implements Dispatch {
     if (call.method === "notifications/progress") {
       await this.#notifyAsker(call);
     } else if (!endpoint.isMerged) {
-      await this.#servers.at(endpoint.servers[0]).session?.notify(call);
+      await this.#servers.at(endpoint.servers[0]).notify(call);
     } else {
       // A server that is opened later does not need the notification.
       const opened = this.#servers.opened().map((server) => this.#servers.at(server));
-      await Promise.all(opened.map(async ({ session }) => session?.notify(call)));
+      await Promise.all(opened.map((server) => server.notify(call)));
     }
   }
 
@@ -169,7 +168,7 @@ export class SessionDispatch implements Dispatch {
     const asker = readToken(params?.progressToken);
     if (asker === undefined) return;
     const progress = { method, params: { ...params, progressToken: asker.token } };
-    await this.#servers.find(asker.slug)?.session?.notify(progress);
+    await this.#servers.find(asker.slug)?.notify(progress);
   }
 
   async listen(resumeToken: string | undefined, isWatched: boolean): Promise<void> {

@@ -1,8 +1,6 @@
 /**
  * A task of a modern server, as its client knows it (the extension for tasks). The client gets a sealed
- * id, which has the server and the server's own id; only the client that got it can use it, at the same
- * endpoint (security). The gateway stores nothing, and the server decides how long a task lasts. Each
- * sealing gives another text, so replies repeat the id that the client used.
+ * id (`endpoint/task-id.ts`). Each sealing gives another text, so replies repeat the id that the client used.
  *
  * Tasks have no `requestState`, and the server's own id in `_meta`, as tasks of 2025-11-25 have it, would
  * repeat the task's id: both are removed.
@@ -10,34 +8,13 @@
 
 import { isTaskId } from "../../protocol/tasks-extension.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
-import { sealFor, unsealFor } from "../../endpoint/sealed.ts";
-import type { RequestScope } from "../../catalog/request-scope.ts";
+import { sealTaskId } from "../../endpoint/task-id.ts";
 import { forwardingTo, type Peer } from "../../protocol/exchange.ts";
 import { withoutOlderTasks } from "../../protocol/revisions/reserved-meta.ts";
 import { attributed, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
-
-type Holder = Pick<RequestScope, "keys" | "principal" | "route">;
-
-export interface TaskPlace {
-  readonly slug: string;
-  /** The server's own id. */
-  readonly taskId: string;
-}
-
-export function sealTaskId(holder: Holder, { slug, taskId }: TaskPlace): Promise<string> {
-  return sealFor(holder, "task", { s: slug, t: taskId });
-}
-
-/** @returns `undefined` for an id that was not given to this client at this endpoint. */
-export async function openTaskId(holder: Holder, sealed: unknown): Promise<TaskPlace | undefined> {
-  const opened = typeof sealed === "string" ? await unsealFor(holder, "task", sealed) : undefined;
-  if (!isObject(opened)) return undefined;
-  const { s: slug, t: taskId } = opened;
-  return typeof slug === "string" && isTaskId(taskId) ? { slug, taskId } : undefined;
-}
 
 /**
  * A message about the task, with the id that the client knows.
@@ -113,7 +90,7 @@ export async function giveTask(
     const sentence = "began a task under an id that cannot be used, so nobody will see its result";
     return failureReply(new UpstreamError(slug, "malformed", sentence), slug);
   }
-  const sealed = await sealTaskId(requestContext.context, { slug, taskId });
+  const sealed = await sealTaskId(requestContext.context, "task", { slug, taskId });
   return { result: showTask(task, sealed, askerOf(requestContext, server)) };
 }
 

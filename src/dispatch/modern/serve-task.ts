@@ -4,12 +4,12 @@
  * got the task can use it.
  */
 
-import { ErrorCode } from "../../protocol/error-codes.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
 import { declaresTasks, lacksTasks } from "../../protocol/tasks-extension.ts";
 import { loggedForAll } from "../guard/logged.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
-import { askerOf, openTaskId, showTask, withPlainAnswers } from "./client-task.ts";
+import { openTaskId, unknownTask } from "../../endpoint/task-id.ts";
+import { askerOf, showTask, withPlainAnswers } from "./client-task.ts";
 import { relayTo } from "./call-server.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 
@@ -22,7 +22,7 @@ export async function serveTask(requestContext: RequestContext): Promise<Reply> 
   // This check comes before the id: a client without the extension has no tasks.
   if (!declaresTasks(envelope.clientCapabilities)) return refuse(lacksTasks());
   const { taskId: sent } = params;
-  const place = await openTaskId(context, sent);
+  const place = await openTaskId(context, "task", sent);
   const server = place && serverOf(context.endpoint, place.slug);
   if (typeof sent !== "string" || place === undefined || server === undefined) {
     return refuse(unknownTask());
@@ -31,10 +31,4 @@ export async function serveTask(requestContext: RequestContext): Promise<Reply> 
   const reply = await relayTo(requestContext, server, { method, params: own });
   if ("error" in reply) return reply;
   return { result: showTask(reply.result, sent, askerOf(requestContext, server)) };
-}
-
-/** Forged, foreign and forgotten ids get the same bytes (tasks, errors: MUST be this code). */
-function unknownTask(): Reply {
-  const message = "Unknown task: params.taskId was not given to this client at this endpoint";
-  return errorReply(ErrorCode.InvalidParams, message);
 }

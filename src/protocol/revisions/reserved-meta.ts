@@ -1,7 +1,7 @@
 /** Keys of `_meta` that belong to one wire, and have no meaning, or another one, on the other. */
 
 import { Meta, metaOf, withMeta } from "../envelope.ts";
-import type { JsonObject, Reply } from "../json-rpc.ts";
+import { isObject, type JsonObject, type Reply } from "../json-rpc.ts";
 
 /** The keys of the envelope of 2026-07-28, in requests, results and notifications. */
 const ENVELOPE: ReadonlySet<string> = new Set(Object.values(Meta));
@@ -32,6 +32,26 @@ export function namingTask(taskId: string, reply: Reply): Reply {
   if ("error" in reply) return reply;
   const { result } = reply;
   return { result: withMeta(result, { [RELATED_TASK]: { taskId }, ...metaOf(result) }) };
+}
+
+/** True for params or a result that belong to a task, and say so (2025-11-25, tasks: related task). */
+export function namesTask(value: JsonObject | undefined): value is JsonObject {
+  return Object.hasOwn(metaOf(value), RELATED_TASK);
+}
+
+/** @returns the id of that task, which its sender may have got wrong. */
+export function relatedTaskIn(value: JsonObject | undefined): unknown {
+  const related = metaOf(value)[RELATED_TASK];
+  return isObject(related) ? related["taskId"] : undefined;
+}
+
+/** The same params or result of the task of another id; with `undefined`, of none. */
+export function withRelatedTask(value: JsonObject, taskId: string | undefined): JsonObject {
+  if (taskId === undefined) return without(value, (key) => key === RELATED_TASK);
+  const meta = metaOf(value);
+  const related = meta[RELATED_TASK];
+  const named = { ...(isObject(related) ? related : {}), taskId };
+  return withMeta(value, { ...meta, [RELATED_TASK]: named });
 }
 
 /** Questions in a result have no progress notifications. */

@@ -14,7 +14,12 @@ export interface SavedConnection {
   readonly logLevel: string | undefined;
   /** The resources that the session is subscribed to; absent when there are none. */
   readonly subscriptions?: readonly string[];
+  /** The server's own ids of the client's newest tasks, and the ids that the client has; absent when there are none. */
+  readonly tasks?: readonly TaskIds[];
 }
+
+/** The server's own id of a task, and the id that the client has. */
+export type TaskIds = readonly [own: string, given: string];
 
 /** A modern server has no session to keep. */
 export interface SavedModern {

@@ -4,6 +4,8 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import type { ServerInSession } from "../../../src/relay/server-in-session.ts";
+import { defaultLimits } from "../../../src/policy/limits.ts";
+import { keysOf } from "../catalog/lists/merged-world.ts";
 import { serverInSession } from "./session-server-fixture.ts";
 import type { Peer } from "../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../src/protocol/json-rpc.ts";
@@ -20,6 +22,10 @@ import {
   refusing,
 } from "../catalog/read/listing-server.ts";
 
+const TASKS_SCOPE = {
+  ...{ keys: keysOf(1), principal: "ann", route: "/mcp/docs" },
+  limits: defaultLimits(),
+};
 const LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 const CLIENT = { revision: "2025-06-18", capabilities: {}, clientInfo: { name: "c" } } as const;
 const CALL = { method: "tools/call", params: { name: "work", arguments: {} } };
@@ -104,7 +110,7 @@ function worldOf(
       save: (state) => void saves.push(state),
       logLevel: () => world.level,
       onMissed: () => void (world.missed += 1),
-      hasTasks: true,
+      tasksScope: TASKS_SCOPE,
     }),
   };
   return world;

@@ -9,7 +9,7 @@ import type { LegacyRevision } from "../../../src/protocol/revisions.ts";
 import type { Unsolicited } from "../../../src/sessions/dispatch.ts";
 
 /** No listener for messages outside a request. */
-const UNHEARD: Unsolicited = {
+export const UNHEARD: Unsolicited = {
   notify: () => Promise.resolve(),
   ask: () => Promise.resolve({ result: {} }),
   primed: () => undefined,
@@ -36,7 +36,7 @@ export function serverInSession(
     subscriptions: () => [],
     onMissed: () => undefined,
     toolFacts: () => Promise.resolve(undefined),
-    hasTasks: false,
+    tasksScope: undefined,
     maxTools: 100,
     ...options,
   });

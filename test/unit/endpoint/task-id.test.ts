@@ -3,11 +3,11 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { sealFor } from "../../../../src/endpoint/sealed.ts";
-import { openTaskId, sealTaskId } from "../../../../src/dispatch/modern/client-task.ts";
-import { isTaskId } from "../../../../src/protocol/tasks-extension.ts";
-import { decodeHeaderValue, encodeHeaderValue } from "../../../../src/protocol/header-value.ts";
-import { keysOf } from "../../catalog/lists/merged-world.ts";
+import { sealFor } from "../../../src/endpoint/sealed.ts";
+import { openTaskId, sealTaskId } from "../../../src/endpoint/task-id.ts";
+import { isTaskId } from "../../../src/protocol/tasks-extension.ts";
+import { decodeHeaderValue, encodeHeaderValue } from "../../../src/protocol/header-value.ts";
+import { keysOf } from "../catalog/lists/merged-world.ts";
 
 const holder = { keys: keysOf(1), principal: "alice", route: "/mcp" };
 const place = { slug: "docs", taskId: "786512e2-9e0d-44bd-8f29-789f320fe840" };
@@ -18,10 +18,10 @@ test("a task id leads back to the server and its own id, as plain text of a head
   const ids = fc.string({ unit: "binary", minLength: 1, maxLength: 200 });
   await fc.assert(
     fc.asyncProperty(ids, async (taskId) => {
-      const sealed = await sealTaskId(holder, { slug: "docs", taskId });
+      const sealed = await sealTaskId(holder, "task", { slug: "docs", taskId });
       expect(encodeHeaderValue(sealed)).toBe(sealed);
       expect(decodeHeaderValue(sealed)).toBe(sealed);
-      expect(await openTaskId(holder, sealed)).toEqual({ slug: "docs", taskId });
+      expect(await openTaskId(holder, "task", sealed)).toEqual({ slug: "docs", taskId });
     }),
     { numRuns: 50 },
   );
@@ -30,17 +30,20 @@ test("a task id leads back to the server and its own id, as plain text of a head
 test("a task id reveals nothing of the task, not even that two ids are of one task", async ({
   expect,
 }) => {
-  const sealed = await sealTaskId(holder, place);
+  const sealed = await sealTaskId(holder, "task", place);
   expect(sealed).not.toContain(place.taskId);
-  expect(sealed).not.toBe(await sealTaskId(holder, place));
+  expect(sealed).not.toBe(await sealTaskId(holder, "task", place));
 });
 
 test("a task id is short enough for every server's headers, however long the server's own", async ({
   expect,
 }) => {
-  const usual = await sealTaskId(holder, place);
+  const usual = await sealTaskId(holder, "task", place);
   expect(usual.length).toBeLessThan(256);
-  const longest = await sealTaskId(holder, { slug: "s".repeat(24), taskId: "é".repeat(2048) });
+  const longest = await sealTaskId(holder, "task", {
+    slug: "s".repeat(24),
+    taskId: "é".repeat(2048),
+  });
   expect(longest.length).toBeLessThan(8 * 1024);
 });
 
@@ -49,8 +52,8 @@ test.for([
   { name: "another endpoint", other: { route: "/mcp/docs" } },
   { name: "another gateway", other: { keys: keysOf(2) } },
 ])("a task id is not accepted for $name", async ({ other }, { expect }) => {
-  const sealed = await sealTaskId(holder, place);
-  expect(await openTaskId({ ...holder, ...other }, sealed)).toBeUndefined();
+  const sealed = await sealTaskId(holder, "task", place);
+  expect(await openTaskId({ ...holder, ...other }, "task", sealed)).toBeUndefined();
 });
 
 describe("a task id is not", () => {
@@ -61,11 +64,11 @@ describe("a task id is not", () => {
     ["without an id", () => sealFor(holder, "task", { s: "docs" })],
     ["with an empty id", () => sealFor(holder, "task", { s: "docs", t: "" })],
     ["sealed text", () => sealFor(holder, "task", "docs")],
-    ["cut", async () => (await sealTaskId(holder, place)).slice(0, -1)],
+    ["cut", async () => (await sealTaskId(holder, "task", place)).slice(0, -1)],
     ["no text", () => Promise.resolve({ slug: "docs" })],
     ["none", () => Promise.resolve(undefined)],
   ])("%s", async ([, forged], { expect }) => {
-    expect(await openTaskId(holder, await forged())).toBeUndefined();
+    expect(await openTaskId(holder, "task", await forged())).toBeUndefined();
   });
 
   test.for([undefined, null, 7, {}, [], "", "x".repeat(2049)])(
