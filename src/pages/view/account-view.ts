@@ -151,7 +151,7 @@ export function accountView(model: AccountView): View {
     ${part("Recent activity", undefined, activity(model.activity, now))} ${revokeAll(csrf)}
   `;
   const nav = { current: "account", isAdmin: person.isAdmin } as const;
-  return { title, body, width: "wide", kind: "site", nav };
+  return { title, body, width: "wide", kind: "site", nav, sendsOnce: true };
 
   function button(action: string, label: string, about: string, id: string): Html {
     return actionButton({ action, label, about, fields: { csrf, id }, look: "danger" });

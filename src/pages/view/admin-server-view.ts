@@ -97,7 +97,15 @@ export function adminServerView(model: AdminServerView): View {
     ${((server !== undefined && model.isConfigured) || model.toggle.isOff) && toggle(model)}
     ${tools(model)}
   `;
-  return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+  return {
+    title: slug,
+    body,
+    width: "wide",
+    kind: "site",
+    nav,
+    style: CATALOG_STYLE,
+    sendsOnce: true,
+  };
 }
 
 function tools({

@@ -91,7 +91,7 @@ export function adminServersView(model: AdminServersView): View {
       )}`,
     )}
   `;
-  return { title: "Servers", body, width: "wide", kind: "site", nav };
+  return { title: "Servers", body, width: "wide", kind: "site", nav, sendsOnce: true };
 }
 
 function pasteForm({ csrf, mistake, allowsLoopback, signIn }: AdminServersView): Html {

@@ -118,7 +118,7 @@ export function adminView(model: AdminView): View {
     ${accountServersSection(model.accounts, model)} ${model.isAnythingSealed && sealSection(model)}
     ${publishing(model.publishing)} ${model.people !== undefined && people(model.people, model)}
   `;
-  return { title, body, width: "wide", kind: "site", nav: model.nav };
+  return { title, body, width: "wide", kind: "site", nav: model.nav, sendsOnce: true };
 }
 
 /** Which servers they are is for their people alone to see. */

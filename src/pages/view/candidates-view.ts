@@ -68,7 +68,15 @@ export function candidatesView(model: CandidatesView): View {
     ${items.length === 0 && html`<p>There is no server in it.</p>`}
   `;
   const title = "What would be added";
-  return { title, body, width: "wide", kind: "site", nav, style: SERVER_FORM_STYLE };
+  return {
+    title,
+    body,
+    width: "wide",
+    kind: "site",
+    nav,
+    style: SERVER_FORM_STYLE,
+    sendsOnce: true,
+  };
 }
 
 interface Place {

@@ -66,7 +66,7 @@ export function editReviewView(model: EditReviewView): View {
     </form>
   `;
   const title = "What would change";
-  return { title, body, width: "wide", kind: "site", nav, style: STYLE };
+  return { title, body, width: "wide", kind: "site", nav, style: STYLE, sendsOnce: true };
 }
 
 const STYLE = `${SERVER_FORM_STYLE} .now { font-weight: 600; } .answers { display: flex; flex-wrap: wrap; gap: 0.75rem; }`;

@@ -72,7 +72,15 @@ export function editServerView(model: EditServerView): View {
     </form>
   `;
   const title = `Change ${slug}`;
-  return { title, body, width: "wide", kind: "site", nav, style: SERVER_FORM_STYLE };
+  return {
+    title,
+    body,
+    width: "wide",
+    kind: "site",
+    nav,
+    style: SERVER_FORM_STYLE,
+    sendsOnce: true,
+  };
 }
 
 function hasSecrets({ secrets, newHeader }: ServerEdit): boolean {

@@ -46,6 +46,8 @@ export interface View {
   readonly isLive?: true;
   /** The page may have sound in it, as `data:` URLs. */
   readonly hasSound?: true;
+  /** The page has forms that do something, and the script by which each is sent once. */
+  readonly sendsOnce?: true;
   /** The rules of this page alone, beside those of all pages. */
   readonly style?: string;
 }
@@ -62,10 +64,9 @@ export interface Nav {
   readonly attention?: number;
 }
 
-/** The pages of a sign-in have none: they are opened by applications that nobody knows. */
-export function scriptsOf({ nav, hasCopyButtons, isLive }: View): readonly string[] {
+export function scriptsOf({ sendsOnce, hasCopyButtons, isLive }: View): readonly string[] {
   return [
-    ...(nav === undefined ? [] : [ONCE_SCRIPT]),
+    ...(sendsOnce === true ? [ONCE_SCRIPT] : []),
     ...(hasCopyButtons === true ? [COPY_SCRIPT] : []),
     ...(isLive === true ? [LIVE_SCRIPT] : []),
   ];

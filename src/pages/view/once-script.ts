@@ -1,7 +1,8 @@
 /**
- * The script of pages with forms of a person who is signed in: a form is sent once, however often its button is
- * pressed. Without it, the browser sends a form again with a second click, and shows the response to that alone: a
- * tool runs twice, and the page says of what was done that it is not there any more.
+ * The script of pages with forms that do something: a form is sent once, however often its button is pressed. Without
+ * it, the browser sends a form again with a second click, and shows the response to that alone: a tool runs twice, and
+ * the page says of what was done that it is not there any more. Pages without such a form have no script, and neither
+ * have those of a sign-in, which applications open that nobody knows.
  */
 
 /** A person who has stopped the browser may press the button again after this time. */

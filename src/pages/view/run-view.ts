@@ -26,7 +26,7 @@ export function confirmView(run: RunView): View {
   const { page, json } = run;
   const { server, tool } = page;
   const name = html`${itemTitle(tool)} at ${foreign(server.title, server.slug)}`;
-  return framed(
+  const confirmed = framed(
     page,
     html`<section class="stop part warn">
         <h2>Run ${name}?</h2>
@@ -39,6 +39,7 @@ export function confirmView(run: RunView): View {
       </section>
       ${changeForm(run, "Change it")}`,
   );
+  return { ...confirmed, sendsOnce: true };
 }
 
 /** @param content of a page that is whole; without it, the page is sent while the tool runs. */

@@ -52,7 +52,15 @@ export function toolView(model: ToolView): View {
       )
     }
   `;
-  return { title: tool.name, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+  return {
+    title: tool.name,
+    body,
+    width: "wide",
+    kind: "site",
+    nav,
+    style: CATALOG_STYLE,
+    sendsOnce: true,
+  };
 }
 
 function tryForm({ csrf, server, tool, form }: ToolView): Html {

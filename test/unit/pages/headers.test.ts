@@ -29,9 +29,9 @@ function hasCopyButton(name: string): boolean {
   return /^(?:connect|export-servers|key-created$|service-created$)/.test(name);
 }
 
-/** Of whoever is signed in: their forms are sent once. No page of a sign-in is. */
-function isOfPerson(name: string): boolean {
-  return SAMPLES[name]?.nav !== undefined;
+/** Its forms do something, once. */
+function sendsOnce(name: string): boolean {
+  return SAMPLES[name]?.sendsOnce === true;
 }
 
 /** What a tool gave may have sound in it. */
@@ -69,10 +69,10 @@ describe("page()", () => {
         "frame-ancestors": "'none'",
         "form-action": "'self'",
         ...(hasSound(name) && { "media-src": "data:" }),
-        ...((hasCopyButton(name) || isOfPerson(name)) && { "script-src": `'nonce-${nonce}'` }),
+        ...((hasCopyButton(name) || sendsOnce(name)) && { "script-src": `'nonce-${nonce}'` }),
       });
       const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag);
-      const count = Number(hasCopyButton(name)) + Number(isOfPerson(name));
+      const count = Number(hasCopyButton(name)) + Number(sendsOnce(name));
       expect(scripts).toEqual(Array(count).fill(`<script nonce="${nonce}">`));
       expect(text).not.toMatch(/\sstyle="|\son[a-z]+="/);
     },
@@ -80,7 +80,7 @@ describe("page()", () => {
 
   test("B42: has no script on the way to an application", ({ expect }) => {
     const logins = names.filter((name) => SAMPLES[name]?.kind === "login");
-    expect(logins.filter(isOfPerson)).toEqual([]);
+    expect(logins.filter(sendsOnce)).toEqual([]);
     expect(logins).toContain("consent");
   });
 
