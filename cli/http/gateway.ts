@@ -76,7 +76,7 @@ export class Gateway {
       waiting === undefined ? request.signal : AbortSignal.any([request.signal, waiting]);
     for (let failures = 0; ; failures++) {
       signal.throwIfAborted();
-      const outcome = await this.#attempt(request, deadline);
+      const outcome = await this.#attempt(request, deadline, signal);
       if (outcome instanceof Response) return outcome;
       const pause = Math.max(outcome.pauseMs, pauseMs(PAUSES, failures) * (0.5 + Math.random()));
       if (performance.now() + pause > deadline) {
@@ -90,9 +90,10 @@ export class Gateway {
   async #attempt(
     request: GatewayRequest,
     deadline: number,
+    signal: AbortSignal,
   ): Promise<Response | { readonly reason: string; readonly pauseMs: number }> {
     try {
-      const response = await this.#authorized(request, deadline);
+      const response = await this.#authorized(request, deadline, signal);
       if (response.status !== 503) {
         this.#hasServed ||= response.ok;
         if (this.#isAway) this.#notice(`${this.url.href} is back`);
@@ -119,9 +120,15 @@ export class Gateway {
     return { reason, pauseMs };
   }
 
-  async #authorized(request: GatewayRequest, deadline: number): Promise<Response> {
+  async #authorized(
+    request: GatewayRequest,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<Response> {
     for (let attempt = 0; ; attempt++) {
       const authorization = await this.#credentials.current();
+      // A credential may take as long as a person does: whoever has cancelled meanwhile wants it sent no more.
+      signal.throwIfAborted();
       const response = await this.#fetch(request, authorization);
       // The second refusal of a credential that is new says that no other would help.
       if (response.status !== 401 || attempt > 1) return response;

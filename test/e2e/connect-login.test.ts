@@ -7,6 +7,7 @@ import type { Login } from "../../cli/tokens/login-file.ts";
 import { Person } from "../support/cli-person.ts";
 import { type RawHost, type Start, startUntil } from "../support/cli.ts";
 import type { Json } from "../support/clients-face.ts";
+import { INITIALIZE } from "../support/raw-session.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { startStubGateway, type StubGateway } from "../support/stub-gateway.ts";
 import { until } from "../support/until.ts";
@@ -419,6 +420,30 @@ describe("the renewal of a token", () => {
       expect(stub.refreshes).toBe(0);
     },
   );
+});
+
+test("a call that a host of the session era cancels while it waits for the login is never sent", async ({
+  expect,
+  person,
+  start,
+  stub,
+}) => {
+  await keepDue(person, stub);
+  const host = start(["connect", stub.url], { env: person.env });
+  host.send(INITIALIZE);
+  await host.answer(INITIALIZE.id);
+  await person.whileLocked(stub.url, async () => {
+    stub.good = "none";
+    host.send({ jsonrpc: "2.0", id: "pay", method: "tools/call", params: { name: "pay" } });
+    await until(() => stub.refusals > 0, "that the call was refused");
+    const params = { requestId: "pay" };
+    host.send({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+    host.write("no message\n");
+    await until(() => host.stderr().includes("no message of JSON-RPC"), "that it has read on");
+  });
+  host.send({ jsonrpc: "2.0", id: "next", method: "ping" });
+  expect(await host.answer("next")).toHaveProperty("result");
+  expect(stub.taken).toEqual(["initialize", "notifications/cancelled", "ping"]);
 });
 
 test("a key of the environment comes before a login", async ({ expect, person, start, stub }) => {

@@ -10,6 +10,10 @@ export interface StubGateway {
   readonly url: string;
   /** How often the tokens were renewed. */
   readonly refreshes: number;
+  /** How often it refused a request for its access token. */
+  readonly refusals: number;
+  /** The methods of what it took, oldest first. */
+  readonly taken: readonly string[];
   /** The access token that is good. */
   good: string;
   /** How it answers a request to renew, in place of renewing: with this status, as a firewall does (403), or never. */
@@ -21,6 +25,8 @@ export interface StubGateway {
 
 export async function startStubGateway(): Promise<StubGateway> {
   let refreshes = 0;
+  let refusals = 0;
+  const taken: string[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       if (request.url === "/token") renew(response);
@@ -43,11 +49,15 @@ export async function startStubGateway(): Promise<StubGateway> {
   }
 
   function answer(authorization: string | undefined, body: string, response: ServerResponse): void {
-    if (authorization !== `Bearer ${stub.good}`) json(response, 401, {});
-    else {
-      const { id } = JSON.parse(body) as { id?: unknown };
-      json(response, 200, { jsonrpc: "2.0", id, result: { tools: [] } });
+    if (authorization !== `Bearer ${stub.good}`) {
+      refusals += 1;
+      json(response, 401, {});
+      return;
     }
+    const { id, method } = JSON.parse(body) as { id?: unknown; method: string };
+    taken.push(method);
+    if (id === undefined) response.writeHead(202).end();
+    else json(response, 200, { jsonrpc: "2.0", id, result: { tools: [] } });
   }
 
   const past = Date.now() - 3_600_000;
@@ -56,6 +66,10 @@ export async function startStubGateway(): Promise<StubGateway> {
     get refreshes() {
       return refreshes;
     },
+    get refusals() {
+      return refusals;
+    },
+    taken,
     good: "none yet",
     trouble: undefined,
     login: {
