@@ -1,6 +1,7 @@
 /** `edgeway connect` between a host and a real gateway: what is the command's own, beside what it relays. */
 
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -140,6 +141,27 @@ describe.each(["v1-http", "v2-modern"] as const)("a host of the era of %s", (kin
     expect(await host.answer("in time")).toHaveProperty("result");
   });
 });
+
+test.for(["the end of stdin", "SIGTERM"] as const)(
+  "S7: the command ends at %s, though its host has stopped reading",
+  async (how, { expect, onTestFinished, start }) => {
+    const server = createHttpServer((_, response) => {
+      const result = { text: "x".repeat(8 * 1024 * 1024) };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: "big", result }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const host = start(["connect", `http://127.0.0.1:${port}/mcp`]);
+    host.stopReading();
+    host.send(call("big", "any", {}, MODERN));
+    await until(() => host.unread() > 0, "the beginning of the answer");
+    if (how === "SIGTERM") host.kill(how);
+    else host.end();
+    expect(await host.exitCode).toBe(0);
+  },
+);
 
 function withToken(meta: Json = {}): Json {
   return { ...meta, progressToken: "held" };

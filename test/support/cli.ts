@@ -53,6 +53,10 @@ export interface RawHost {
   answer(id: unknown): Promise<Json>;
   /** Reads stderr no more. */
   closeStderr(): void;
+  /** Reads stdout no more, until the command has ended. */
+  stopReading(): void;
+  /** The characters of stdout that have come since then. */
+  unread(): number;
   /** Closes stdin. */
   end(): void;
   kill(signal: NodeJS.Signals): void;
@@ -80,6 +84,7 @@ export function startCli(args: readonly string[], { node = NODE, env }: CliOptio
   });
   // A command that has ended takes no more.
   child.stdin.on("error", () => undefined);
+  child.once("exit", () => child.stdout.resume());
   const exitCode = new Promise<number | null>((resolve) => child.once("close", resolve));
   const host: RawHost = {
     pid: child.pid ?? 0,
@@ -97,6 +102,8 @@ export function startCli(args: readonly string[], { node = NODE, env }: CliOptio
     },
     answer: (id) =>
       host.next((one) => one["id"] === id && !("method" in one), `answer ${JSON.stringify(id)}`),
+    stopReading: () => void child.stdout.pause(),
+    unread: () => child.stdout.readableLength,
     closeStderr: () => void child.stderr.destroy(),
     end: () => void child.stdin.end(),
     kill: (signal) => void child.kill(signal),
