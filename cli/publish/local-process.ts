@@ -38,6 +38,7 @@ export class LocalProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #closed: Promise<true>;
   #isClosed = false;
+  #stopping: Promise<void> | undefined;
 
   /** @throws Error for a process that cannot be made; other failures are its end. */
   constructor({ command, environment, cwd }: LocalServer, events: ProcessEvents) {
@@ -95,8 +96,13 @@ export class LocalProcess {
     else this.#child.stdout.resume();
   }
 
-  /** Closes stdin, then asks it to end, then ends it (transports, stdio, shutdown). */
-  async stop(): Promise<void> {
+  /** Closes stdin, then asks it to end, then ends it (transports, stdio, shutdown). Begins once, whoever asks. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     if (this.#child.pid === undefined) return;
     this.hold(false);
     this.#child.stdin.end();

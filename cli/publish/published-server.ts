@@ -126,18 +126,22 @@ export class PublishedServer {
     this.#ending.add(tracked);
   }
 
-  readonly #start: StartProcess = ({ onMessage, onEnd }) =>
-    new ServerProcess({
+  readonly #start: StartProcess = ({ onMessage, onEnd }) => {
+    const process: ServerProcess = new ServerProcess({
       server: this.#options.server,
       delayMs: this.#crashes.pauseMs(Date.now()),
       notice: (text) => this.#options.notice(`${this.name}: ${text}`),
       onMessage,
       onEnd: (end, isAtDiscovery) => {
+        // What it has started may still run, and has to end before the command does.
+        this.#end(process.stop());
         onEnd(this.#ended(end, isAtDiscovery));
         // The gateway takes all channels of a server that is offline for closed.
         if (this.#isOffline) this.#endAll();
       },
     });
+    return process;
+  };
 
   /** @returns what the gateway is told. */
   #ended(end: ProcessEnd, isAtDiscovery: boolean): ChannelEnd {

@@ -314,17 +314,22 @@ test("a server that cannot be started takes no other one along", async ({ laptop
   });
 });
 
-test("what a process has started ends with it, also what does not by itself", async ({
-  laptop,
-  expect,
-}) => {
-  const { stub, machine } = laptop;
+/** Publishes a server that ends at once, and leaves one behind that holds its pipes and does not end by itself. */
+function publishLauncher({ machine }: Laptop): RawHost {
   const server = LOCAL_SERVER.map((word) => `'${word}'`).join(" ");
   // Without this, a shell takes the standard input away from what runs in the background.
   const begun = 'until [ -s "$JOURNAL" ]; do sleep 0.1; done';
   const launcher = ["sh", "-c", `exec 3<&0; ${server} <&3 & ${begun}`];
   const named = ["--env", "JOURNAL", "--env", "STUBBORN"];
-  machine.start(["files", ...named, "--", ...launcher], { STUBBORN: "1" });
+  return machine.start(["files", ...named, "--", ...launcher], { STUBBORN: "1" });
+}
+
+test("what a process has started ends with it, also what does not by itself", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub, machine } = laptop;
+  publishLauncher(laptop);
   await stub.open("files", "c1");
   expect(await stub.next(closedOf("c1"), "the end")).toMatchObject({ reason: "exit", code: 0 });
   await until(async () => {
@@ -370,6 +375,21 @@ describe("the command ends", () => {
     command.kill("SIGTERM");
     expect(await command.exitCode).toBe(0);
     expect((await laptop.machine.processes()).running).toEqual([]);
+  });
+
+  test("by SIGINT right after a process has ended by itself: what that had started is killed", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub, machine } = laptop;
+    const command = publishLauncher(laptop);
+    await stub.open("files", "c1");
+    await stub.next(closedOf("c1"), "the end of what started it");
+    command.kill("SIGINT");
+    expect(await command.exitCode).toBe(0);
+    expect((await machine.processes()).started).toHaveLength(1);
+    // An orphan is listed until the system has taken note of its end.
+    await until(async () => (await machine.processes()).running.length === 0, "no orphan");
   });
 
   test("with code 1 when its only server is taken from it, also with a process that does not end", async ({
