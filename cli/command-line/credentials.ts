@@ -9,6 +9,7 @@ import { LoginFile } from "../tokens/login-file.ts";
 import { stateFolder } from "../tokens/state-folder.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
+import { keyOf } from "./read-key.ts";
 
 export function credentialsOf(url: URL, environment: Environment): Credentials {
   const key = keyOf(environment);
@@ -21,11 +22,6 @@ export function credentialsOf(url: URL, environment: Environment): Credentials {
       throw new LoginNeeded(sentence, "hopeless");
     },
   };
-}
-
-export function keyOf({ EDGEWAY_KEY = "" }: Environment): string | undefined {
-  const key = EDGEWAY_KEY.trim();
-  return key === "" ? undefined : key;
 }
 
 export function loginFile(url: URL, environment: Environment): LoginFile {

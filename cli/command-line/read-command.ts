@@ -8,6 +8,7 @@ import {
   splitOption,
   unknownOption,
 } from "./arguments.ts";
+import { mistakeInKey } from "./read-key.ts";
 import { type PublishCommand, readPublish } from "./read-publish.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,11 +33,18 @@ export function readCommand(args: readonly string[], environment: Environment): 
   const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   if (own.some((arg) => arg === "--help" || arg === "-h")) return { kind: "help" };
   const kind = NAMES.find((known) => known === name);
-  if (kind !== undefined) return readArguments(kind, rest, environment);
-  if (name === "publish") return readPublish(rest, environment);
+  if (kind !== undefined) return withKey(readArguments(kind, rest, environment), environment);
+  if (name === "publish") return withKey(readPublish(rest, environment), environment);
   if (name === "--version" || name === "-v") return { kind: "version" };
   if (name === "" || name === "help") return { kind: "help" };
   return mistake(`There is no command "${name}". edgeway --help lists them`);
+}
+
+/** A login is of a person, who needs no key. */
+function withKey(command: Command, environment: Environment): Command {
+  const sentence = mistakeInKey(environment);
+  const takesKey = ["connect", "publish", "status"].includes(command.kind);
+  return takesKey && sentence !== undefined ? mistake(sentence) : command;
 }
 
 function readArguments(

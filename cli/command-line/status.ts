@@ -10,11 +10,12 @@ import { discover } from "../login/discovery.ts";
 import { LoginError } from "../login/login-error.ts";
 import { POST_HEADERS } from "../relay/answers.ts";
 import { accessOf, answerIn } from "./access.ts";
-import { credentialsOf, keyOf, loginFile } from "./credentials.ts";
+import { credentialsOf, loginFile } from "./credentials.ts";
 import { RIGHT_ADDRESS, problemOfAnswer } from "./diagnosis.ts";
 import { explained, timeOut } from "./explained.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
+import { keyOf } from "./read-key.ts";
 
 const DISCOVER = {
   jsonrpc: "2.0",

@@ -311,3 +311,18 @@ test.for([
   expect(host.stderr()).toContain(sentence);
   expect(host.lines).toEqual([]);
 });
+
+test.for([
+  [["connect", "http://localhost:1/mcp"]],
+  [["status", "http://localhost:1/mcp"]],
+  [["publish", "files", "--to", "http://localhost:1/mcp", "--", "true"]],
+])(
+  "%j with a line break in its key ends with code 2, and shows none of it",
+  async ([args = []], { expect, start }) => {
+    const host = start(args, { env: { EDGEWAY_KEY: "edgeway_sk_first\nedgeway_sk_second" } });
+    host.send(INITIALIZE);
+    expect(await host.exitCode).toBe(2);
+    expect(host.stderr()).toMatch(/^edgeway: EDGEWAY_KEY has a character that no key has[^\n]*\n$/);
+    expect(host.lines).toEqual([]);
+  },
+);
