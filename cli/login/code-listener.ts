@@ -33,7 +33,8 @@ export async function listenForCode(
     if (params.get("state") !== state) return undefined;
     if (issuer !== undefined && params.get("iss") !== issuer) return undefined;
     const [given, error] = [params.get("code"), params.get("error")];
-    settle?.(given ?? new LoginError(`The login was refused: ${error ?? "no code came"}`));
+    const refusal = `The login was refused: ${error ?? "no code came"}`;
+    settle?.(given ?? new LoginError(refusal, error ?? undefined));
     return given === null ? "error" : "code";
   };
   // Few starts need it, and it would be a third of each (`npm run measure`).

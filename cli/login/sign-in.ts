@@ -10,6 +10,8 @@ import { redeemCode, registerClient } from "./token-requests.ts";
 
 /** As long as the gateway waits for a person. */
 const PATIENCE_MS = 10 * 60_000;
+/** The gateway does not know the registration, or has none for this (RFC 6749 sections 4.1.2.1 and 5.2). */
+const UNKNOWN_CLIENT: ReadonlySet<unknown> = new Set(["invalid_client", "unauthorized_client"]);
 
 export interface SignInOptions {
   readonly url: URL;
@@ -50,6 +52,7 @@ export async function signIn(options: SignInOptions): Promise<Login> {
     for (const [name, value] of all) page.searchParams.set(name, value);
     return page.href;
   };
+  let isShown = false;
   try {
     const known = before.endpoints?.issuer === endpoints.issuer ? before.clientId : undefined;
     const isGood = known !== undefined && !(await isRefused(pageOf(known), signal));
@@ -57,6 +60,7 @@ export async function signIn(options: SignInOptions): Promise<Login> {
     const page = pageOf(clientId);
     await change({ page, ...(isFirst && { endpoints, clientId }) });
     options.show(page, listener);
+    isShown = true;
     const code = await settleWithin(listener.code, PATIENCE_MS);
     if (code === undefined) throw new LoginError("Nobody has signed in");
     const { redirectUri } = listener;
@@ -67,8 +71,12 @@ export async function signIn(options: SignInOptions): Promise<Login> {
       return replaced;
     });
   } catch (error) {
-    // The gateway may have forgotten the registration; the next login makes another one.
-    if (isFirst && error instanceof LoginError) await change({ clientId: undefined });
+    if (error instanceof LoginError) {
+      // The next login makes another registration.
+      const isUnknown = isFirst && UNKNOWN_CLIENT.has(error.code);
+      const refusedAt = isShown ? Date.now() : before.refusedAt;
+      await change({ refusedAt, ...(isUnknown && { clientId: undefined }) });
+    }
     throw error;
   } finally {
     listener.close();

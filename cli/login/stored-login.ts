@@ -32,8 +32,11 @@ export interface StoredLoginOptions {
 export class StoredLogin implements Credentials {
   readonly #options: StoredLoginOptions;
   readonly #closed = new AbortController();
-  /** No page opens by itself where one was signed in before: nobody may be there to see it. */
-  #wasSignedIn = false;
+  /**
+   * A page opens by itself once. It does not where one was signed in before, since nobody may be there to see it, nor
+   * where a person has refused one: later pages are named.
+   */
+  #opens = true;
   #renewal: Promise<void> | undefined;
   #login: Promise<void> | undefined;
 
@@ -44,7 +47,7 @@ export class StoredLogin implements Credentials {
   async current(): Promise<string | undefined> {
     const { tokens } = await this.#options.file.read();
     if (tokens === undefined) return undefined;
-    this.#wasSignedIn = true;
+    this.#opens = false;
     if (!isDue(tokens) || tokens.refresh === undefined) return bearer(tokens);
     // Whatever fails: it is good for a while yet, or the gateway says that it is not.
     await settleWithin(this.#refresh(tokens), RENEWAL_MS).catch(() => undefined);
@@ -128,14 +131,20 @@ export class StoredLogin implements Credentials {
 
   async #signIn(challenge: string): Promise<void> {
     const { url, file, notice } = this.#options;
-    const opens = !this.#wasSignedIn;
+    const begunAt = Date.now();
     try {
       await file.signingIn(this.#closed.signal, async () => {
+        const { tokens, refusedAt = 0 } = await file.read();
         // Another process has shown a page, and that was enough.
-        if ((await file.read()).tokens !== undefined) return;
+        if (tokens !== undefined) return;
+        if (refusedAt >= begunAt) {
+          this.#opens = false;
+          throw new LoginError("Nobody has signed in on the page that was open");
+        }
         const show = (page: string): void => {
           notice(toOpen(url, page));
-          if (opens) openBrowser(page);
+          if (this.#opens) openBrowser(page);
+          this.#opens = false;
         };
         await signIn({ url, file, challenge, show, signal: this.#closed.signal });
         notice(`signed in at ${url.href}`);

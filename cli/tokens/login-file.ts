@@ -38,6 +38,8 @@ export interface Login {
   readonly signedInAt?: number | undefined;
   /** The page that some process waits for. */
   readonly page?: string | undefined;
+  /** When a person last refused a page, or left it alone, in milliseconds since 1970. */
+  readonly refusedAt?: number | undefined;
 }
 
 export class LoginFile {

@@ -77,14 +77,30 @@ async function keepDue(person: Person, stub: StubGateway): Promise<void> {
   stub.good = "access-0";
 }
 
+/** The pages that a command has named. */
+function pagesOf(command: RawHost): readonly string[] {
+  return command.stderr().match(/https?:\S+\/authorize\?\S+/g) ?? [];
+}
+
 /** The page that `edgeway login` shows, once it does. */
 async function pageOf(login: RawHost): Promise<URL> {
-  const page = (): string | undefined => /https?:\S+\/authorize\?\S+/.exec(login.stderr())?.[0];
   await until(
-    () => page() !== undefined,
+    () => pagesOf(login).length > 0,
     () => `the page; stderr: ${login.stderr()}`,
   );
-  return new URL(page() ?? "");
+  return new URL(pagesOf(login)[0] ?? "");
+}
+
+/** Asks until another page is named: what is sent while the one before ends is answered with that. */
+async function laterPageOf(host: RawHost): Promise<URL> {
+  const { length } = pagesOf(host);
+  await until(async () => {
+    const id = crypto.randomUUID();
+    host.send({ ...LIST, id });
+    await host.answer(id);
+    return pagesOf(host).length > length;
+  }, "another page");
+  return new URL(pagesOf(host).at(-1) ?? "");
 }
 
 /** Comes back from the page of a login as a browser does whose person has refused. */
@@ -140,6 +156,34 @@ describe("at a gateway with sign-in,", () => {
     }
     const modes = new Set(await person.modes());
     expect([...modes].toSorted()).toEqual(["600", "700"]);
+  });
+
+  test("a page that is refused is the only one that opens for three that wait, whatever their hosts send later", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const args = ["connect", `${gateway.url}/mcp`, "--deadline", "1"];
+    const hosts = Array.from({ length: 3 }, () => start(args, { env: person.env }));
+    for (const host of hosts) host.send(LIST);
+    // Each of them waits for the login, also after it has answered.
+    for (const host of hosts) {
+      expect(errorOf(await host.answer("list"))).toContain(`in at ${gateway.url}/mcp`);
+    }
+    await until(async () => (await person.opened()).length > 0, "a page");
+    const first = new URL((await person.opened())[0] ?? "");
+    await refuse(first);
+    for (const [index, host] of hosts.entries()) {
+      const page = await laterPageOf(host);
+      expect(page.searchParams.get("client_id")).toBe(first.searchParams.get("client_id"));
+      await (index < 2 ? refuse(page) : fetch(await person.approve(page.href)));
+    }
+    for (const host of hosts) {
+      host.send({ ...LIST, id: "after" });
+      expect(await host.answer("after")).toHaveProperty("result.tools");
+    }
+    expect(await person.opened()).toHaveLength(1);
+    expect(hosts.flatMap(pagesOf)).toHaveLength(4);
   });
 
   test("S4: a token that is good no more is renewed, known or not, and no page is opened", async ({
