@@ -2,7 +2,8 @@
  * A lock that processes share, and that outlives none of them. Each holder has a file of its own, with a number:
  * the one with the largest number holds the lock. To take it, a process makes the file with the next number, which
  * succeeds for one only. A holder says that it is alive by the time of its file, so that a crash, and a process id
- * that another program has by now, are noticed.
+ * that another program has by now, are noticed. A machine that was asleep is no crash: who still runs is waited for
+ * until it has had the time to say so.
  */
 
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -16,6 +17,8 @@ import { replaceFile } from "./replace-file.ts";
 
 const HEARTBEAT_MS = 5000;
 const STALE_MS = 30_000;
+/** Of a holder that runs, or may: after a sleep of the machine, its next heartbeat takes a while. */
+const WAKING_MS = 2 * HEARTBEAT_MS;
 const POLL_MS = 100;
 const FREE = "{}";
 
@@ -47,10 +50,11 @@ export async function withLock<T>(
 /** @returns the file that holds the lock. */
 async function take(path: string, signal: AbortSignal): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const silence = new Silence();
   for (;;) {
     signal.throwIfAborted();
     const latest = await latestOf(path);
-    if (latest === 0 || (await isOver(fileOf(path, latest)))) {
+    if (latest === 0 || (await isOver(fileOf(path, latest), silence))) {
       const own = fileOf(path, latest + 1);
       // Another one may have made it, or a later one, since the folder was read.
       if ((await create(own)) && (await latestOf(path)) === latest + 1) {
@@ -96,16 +100,34 @@ async function create(own: string): Promise<boolean> {
   }
 }
 
+/** How long a file has had the same time, by a clock that stands still while the machine sleeps. */
+class Silence {
+  #key = "";
+  #since = 0;
+
+  /** @returns how long, in milliseconds. */
+  of(file: string, mtimeMs: number): number {
+    const key = `${file} ${mtimeMs}`;
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#since = performance.now();
+    }
+    return performance.now() - this.#since;
+  }
+}
+
 /** True for a lock that was released, or whose holder has died. */
-async function isOver(file: string): Promise<boolean> {
+async function isOver(file: string, silence: Silence): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(file);
     const text = await readFile(file, "utf8");
-    if (text === FREE || Date.now() - mtimeMs > STALE_MS) return true;
+    if (text === FREE) return true;
     const holder = tryJson(text);
-    // Its holder may be about to write it.
-    if (!isObject(holder) || holder["host"] !== hostname()) return false;
-    return typeof holder["pid"] === "number" && !isAlive(holder["pid"]);
+    // Its holder may be about to write it; that of another machine is known by its heartbeat alone.
+    const pid = isObject(holder) && holder["host"] === hostname() ? holder["pid"] : undefined;
+    if (typeof pid === "number" && !isAlive(pid)) return true;
+    const isSilent = silence.of(file, mtimeMs) > WAKING_MS;
+    return isSilent && Date.now() - mtimeMs > STALE_MS;
   } catch {
     return false; // removed by a later holder
   }

@@ -186,6 +186,22 @@ describe("at a gateway with sign-in,", () => {
     expect(hosts.flatMap(pagesOf)).toHaveLength(4);
   });
 
+  test("a machine that sleeps while a page is open still has one page, and one login for all", async ({
+    expect,
+    person,
+    start,
+  }) => {
+    const { env } = person;
+    const hosts = [1, 2].map(() => start(["connect", `${gateway.url}/mcp`], { env }));
+    for (const host of hosts) host.send(LIST);
+    await until(async () => (await person.opened()).length > 0, "a page");
+    const { awake } = await person.sleepWhileSigningIn();
+    await awake;
+    await signIn(person);
+    for (const host of hosts) expect(await host.answer("list")).toHaveProperty("result.tools");
+    expect(await person.opened()).toHaveLength(1);
+  });
+
   test("S4: a token that is good no more is renewed, known or not, and no page is opened", async ({
     expect,
     person,

@@ -1,6 +1,6 @@
 /** A person at a machine where `edgeway` runs: their logins, and the browser that it opens. */
 
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -81,6 +81,26 @@ export class Person {
   /** Writes a login by hand, as another start of the command has left it. */
   async keep(url: string, { endpoints, clientId, tokens }: Login): Promise<void> {
     await new LoginFile(this.#state, new URL(url)).change({ endpoints, clientId, tokens });
+  }
+
+  /**
+   * The machine has slept for ten minutes: the lock of the process that waits for a login is as old.
+   *
+   * @returns when that process has said again that it is there.
+   */
+  async sleepWhileSigningIn(): Promise<{ readonly awake: Promise<void> }> {
+    const names = await readdir(this.#state);
+    const lock = join(this.#state, names.find((name) => name.includes(".sign-in.")) ?? "");
+    const timeOf = async (): Promise<number> => (await stat(lock)).mtimeMs;
+    const moved = async (): Promise<void> => {
+      const before = await timeOf();
+      await until(async () => (await timeOf()) !== before, "a heartbeat");
+    };
+    // The next one is as far away as it can be.
+    await moved();
+    const asleep = new Date(Date.now() - 600_000);
+    await utimes(lock, asleep, asleep);
+    return { awake: moved() };
   }
 
   /** Who may read what is kept: files and their folder, as octal modes. */
