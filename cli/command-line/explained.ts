@@ -2,6 +2,7 @@
 
 import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
 import { LoginError } from "../login/login-error.ts";
+import { FolderError } from "../tokens/state-folder.ts";
 import { problemOfFailure, silence } from "./diagnosis.ts";
 import { notice } from "./notice.ts";
 
@@ -32,7 +33,8 @@ function sentenceOf(url: URL, error: unknown): string {
   if (error instanceof NotReached || error instanceof Broken) {
     return problemOfFailure(url, error instanceof NotReached ? error.reason : error.message);
   }
-  if (error instanceof LoginNeeded || error instanceof LoginError) return error.message;
+  const isSentence = [LoginNeeded, LoginError, FolderError].some((kind) => error instanceof kind);
+  if (isSentence) return (error as Error).message;
   if (error instanceof DOMException && error.name === "TimeoutError") {
     return silence(url, TIMEOUT_SECONDS);
   }

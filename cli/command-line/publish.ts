@@ -9,6 +9,7 @@ import { Fatal } from "../publish/dial-gateway.ts";
 import { type LocalServer, localServer, type ServerDescription } from "../publish/local-server.ts";
 import { Publisher } from "../publish/publisher.ts";
 import { readServerMap } from "../publish/server-map.ts";
+import { FolderError } from "../tokens/state-folder.ts";
 import { credentialsOf } from "./credentials.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
@@ -31,8 +32,9 @@ export async function publish(command: PublishCommand, environment: Environment)
     await new Publisher(options).run(stop);
     return 0;
   } catch (error) {
-    if (!(error instanceof Fatal || error instanceof LoginNeeded)) throw error;
-    notice(error.message);
+    const isSentence = [Fatal, LoginNeeded, FolderError].some((kind) => error instanceof kind);
+    if (!isSentence) throw error;
+    notice((error as Error).message);
     return 1;
   }
 }

@@ -73,7 +73,7 @@ export class Publisher {
     this.#servers = new Map(this.#all.map((server) => [server.name, server]));
   }
 
-  /** Resolves when it is stopped. @throws Fatal; LoginNeeded. */
+  /** Resolves when it is stopped. @throws Fatal; LoginNeeded; FolderError. */
   async run(stop: AbortSignal): Promise<void> {
     const ticks = setInterval(() => this.#tick(), Math.min(TICK_MS, this.#options.idleMs));
     try {

@@ -14,6 +14,7 @@ import { sleep } from "../../src/lib/sleep.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
 import { isObject } from "../../src/protocol/json-rpc.ts";
 import { replaceFile } from "./replace-file.ts";
+import { inFolder } from "./state-folder.ts";
 
 const HEARTBEAT_MS = 5000;
 const STALE_MS = 30_000;
@@ -26,14 +27,15 @@ const FREE = "{}";
  * Runs work while no other process does.
  *
  * @param path begins the names of the files.
- * @throws the reason of the signal, which ends the wait for the lock.
+ * @throws FolderError, or the reason of the signal, which ends the wait for the lock.
  */
 export async function withLock<T>(
   path: string,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  const own = await take(path, signal);
+  const folder = dirname(path);
+  const own = await inFolder(folder, () => take(path, signal));
   const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(own, now, now).catch(() => undefined);
@@ -43,7 +45,7 @@ export async function withLock<T>(
   } finally {
     clearInterval(heartbeat);
     // The file stays, so that the numbers go on.
-    await replaceFile(own, FREE);
+    await inFolder(folder, () => replaceFile(own, FREE));
   }
 }
 

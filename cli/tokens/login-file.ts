@@ -8,6 +8,7 @@ import { tryJson } from "../../src/lib/try-json.ts";
 import { isObject } from "../../src/protocol/json-rpc.ts";
 import { withLock } from "./file-lock.ts";
 import { replaceFile, WHILE_READ } from "./replace-file.ts";
+import { inFolder } from "./state-folder.ts";
 
 /** The authorization server of the gateway, as far as it is used here (RFC 8414). */
 export interface Endpoints {
@@ -52,21 +53,27 @@ export class LoginFile {
     this.#path = pathOf(folder, href);
   }
 
+  /** @throws FolderError. */
   async read(): Promise<Login> {
     const path = await this.#path;
-    const text = await retry(() => readFile(path, "utf8").catch(ifMissing), WHILE_READ);
+    const text = await inFolder(dirname(path), () =>
+      retry(() => readFile(path, "utf8").catch(ifMissing), WHILE_READ),
+    );
     const value = tryJson(text);
     return isObject(value) && value["url"] === this.#url
       ? (value as unknown as Login)
       : { url: this.#url };
   }
 
-  /** Changes what is there now. @returns the login as it is then. */
+  /** Changes what is there now. @returns the login as it is then. @throws FolderError. */
   async change(changes: Omit<Partial<Login>, "url">): Promise<Login> {
     const login = { ...(await this.read()), ...changes };
     const path = await this.#path;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await replaceFile(path, `${JSON.stringify(login, null, 2)}\n`);
+    const folder = dirname(path);
+    await inFolder(folder, async () => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await replaceFile(path, `${JSON.stringify(login, null, 2)}\n`);
+    });
     return login;
   }
 

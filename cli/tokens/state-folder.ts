@@ -1,5 +1,7 @@
 /** Where the command keeps its logins: the folder for such files of each system. */
 
+import { isObject } from "../../src/protocol/json-rpc.ts";
+
 export interface Machine {
   readonly platform: string;
   readonly home: string;
@@ -15,4 +17,22 @@ export function stateFolder({ platform, home, environment }: Machine): string {
   }
   if (platform === "darwin") return `${home}/Library/Application Support/edgeway`;
   return `${XDG_STATE_HOME === "" ? `${home}/.local/state` : XDG_STATE_HOME}/edgeway`;
+}
+
+/** The folder cannot be made, read or written. */
+export class FolderError extends Error {
+  override readonly name = "FolderError";
+}
+
+/** Does something with files of the folder, and nothing else. @throws FolderError. */
+export async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Those of the system have the call that failed.
+    if (!isObject(error) || typeof error["syscall"] !== "string") throw error;
+    throw new FolderError(
+      `The folder of the logins, ${folder}, cannot be used (${String(error["code"])}). Set EDGEWAY_STATE to another`,
+    );
+  }
 }

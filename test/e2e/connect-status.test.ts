@@ -8,6 +8,7 @@ import { Person } from "../support/cli-person.ts";
 import { machineNode, startCli } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import { NODE } from "../support/process.ts";
+import { INITIALIZE } from "../support/raw-session.ts";
 import { startGateway, type Server as Gateway } from "../support/servers.ts";
 import { sharedServers } from "../support/shared-servers.ts";
 import { startStubGateway } from "../support/stub-gateway.ts";
@@ -150,6 +151,24 @@ describe("status", () => {
     },
   );
 });
+
+test.for([["status"], ["login"], ["logout"], ["publish", "files", "--to"], ["connect"]])(
+  "%j where the folder of the logins cannot be used says which variable names another one",
+  async (args, { expect, onTestFinished, person }) => {
+    const dashes = args[0] === "publish" ? ["--", "true"] : [];
+    const command = startCli([...args, `${gateway.url}/mcp`, ...dashes], { env: person.homeless });
+    onTestFinished(() => command.kill("SIGKILL"));
+    const sentence = `The folder of the logins, ${person.homeless["EDGEWAY_STATE"]}, cannot be used (ENOTDIR). Set EDGEWAY_STATE to another`;
+    if (args[0] === "connect") {
+      command.send(INITIALIZE);
+      const answer = await command.answer(INITIALIZE.id);
+      expect(answer).toHaveProperty("error.message", sentence);
+    } else {
+      expect(await command.exitCode).toBe(1);
+      expect(command.stderr()).toBe(`edgeway: ${sentence}\n`);
+    }
+  },
+);
 
 describe("login", () => {
   test.for(OTHERS)(

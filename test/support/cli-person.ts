@@ -45,6 +45,11 @@ export class Person {
     return { ...this.env, BROWSER: "none" };
   }
 
+  /** The same where the folder of the logins cannot be made: what it is below is a file. */
+  get homeless(): Record<string, string> {
+    return { ...this.env, EDGEWAY_STATE: join(this.#folder, "browser", "state") };
+  }
+
   get #state(): string {
     return join(this.#folder, "state");
   }
