@@ -45,9 +45,8 @@ export async function dial(options: DialOptions): Promise<WebSocketConnection | 
     .update(key + GUID)
     .digest("base64");
   const request = http.request(url, {
+    // Without an agent of its own: that of Node knows the proxy of the environment.
     signal,
-    // Of its own: the connection is never given back.
-    agent: false,
     headers: {
       ...headers,
       connection: "Upgrade",

@@ -1,6 +1,8 @@
 /** `edgeway publish` before a gateway by hand: real processes and real signals, at the command's end of the wire. */
 
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, test as base } from "vitest";
 
 import { machineNode, type RawHost } from "../support/cli.ts";
@@ -488,6 +490,32 @@ describe("the command ends", () => {
     expect(await command.exitCode).toBe(1);
     expect(stub.upgrades).toEqual([]);
   });
+});
+
+test("a proxy that the environment names is asked for the connection", async ({
+  laptop,
+  expect,
+  onTestFinished,
+}) => {
+  const dialled: (string | undefined)[] = [];
+  const proxy = createServer();
+  proxy.on("connect", ({ url }, socket) => {
+    dialled.push(url);
+    socket.on("error", () => undefined);
+    socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  laptop.machine.publish("files", ["--to", "https://127.0.0.1:1/mcp"], {
+    NODE_USE_ENV_PROXY: "1",
+    HTTPS_PROXY: `http://127.0.0.1:${port}`,
+    https_proxy: "",
+    NO_PROXY: "",
+    no_proxy: "",
+  });
+  await until(() => dialled.length > 0, "a dial");
+  expect(dialled[0]).toBe("127.0.0.1:1");
 });
 
 describe("the connection breaks:", () => {
