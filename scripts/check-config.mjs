@@ -10,6 +10,7 @@ import { unstable_readConfig as readConfig } from "wrangler";
 
 import { parseEditorJson } from "../src/lib/editor-json.ts";
 import { secretsIn } from "../src/config/clients/placeholders.ts";
+import { variablesOf } from "./variables-of.mjs";
 
 /** The rest of `src` has the types of Workers, which are not those of this program. */
 const { parseConfig } = /** @type {{ parseConfig: (env: object) => ConfigResult }} */ (
@@ -70,7 +71,6 @@ export function readConfiguration(/** @type {readonly string[]} */ args) {
     options: {
       config: { type: "string", short: "c" },
       env: { type: "string", short: "e" },
-      var: { type: "string", multiple: true },
       strict: { type: "boolean" },
     },
     strict: false,
@@ -79,7 +79,7 @@ export function readConfiguration(/** @type {readonly string[]} */ args) {
     { config: textOf(values.config), env: textOf(values.env) },
     { hideWarnings: true },
   );
-  const vars = { ...configured, ...variablesOf([values.var ?? []].flat()) };
+  const vars = { ...configured, ...variablesOf(args) };
   const bindings = (services ?? []).map((/** @type {{ binding: string }} */ each) => each.binding);
   return { vars, bindings, secrets: secretsOf(vars), isStrict: values.strict === true };
 }
@@ -115,12 +115,6 @@ export function judge({ vars, bindings, secrets: named, isStrict }, secrets = na
 
 function textOf(/** @type {unknown} */ value) {
   return typeof value === "string" ? value : undefined;
-}
-
-/** What `--var NAME:value` gives. */
-function variablesOf(/** @type {readonly unknown[]} */ given) {
-  const pairs = given.map((text) => /^(\w+):(.*)$/s.exec(String(text)) ?? []);
-  return Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value]));
 }
 
 /** The secrets that the variables name, each with a value of its kind. */

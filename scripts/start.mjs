@@ -17,6 +17,7 @@ import { outputOf } from "./output-of.mjs";
 import { keepOwnerCode, readSecrets } from "./owner-code.mjs";
 import { whyNotOpened } from "./port-owner.mjs";
 import { codeOf, startReverseProxy } from "./reverse-proxy.mjs";
+import { variablesOf } from "./variables-of.mjs";
 
 /** npm that was killed ends nobody, so it is looked for. */
 const NPM_CHECK_MS = 1000;
@@ -179,23 +180,6 @@ async function openPort(/** @type {number} */ wanted) {
     rmSync(registry, { recursive: true, force: true });
     process.exit(1);
   }
-}
-
-/**
- * What `--var NAME:value …` gives, which comes before all other places.
- *
- * @returns {Readonly<Record<string, string | undefined>>}
- */
-function variablesOf(/** @type {readonly string[]} */ given) {
-  /** @type {Record<string, string>} */
-  const variables = {};
-  let isVariable = false;
-  for (const arg of given) {
-    if (arg.startsWith("-")) isVariable = /^--var(=|$)/.test(arg);
-    const [, name, value] = /^(?:--var=)?(\w+):(.*)$/s.exec(arg) ?? [];
-    if (isVariable && name !== undefined) variables[name] = value ?? "";
-  }
-  return variables;
 }
 
 /** @returns the code that the owner signs in with; `undefined` where there is no such sign-in. */

@@ -92,6 +92,11 @@ describe("npm run check-config", () => {
     const one = JSON.stringify({ a: { url: "https://a.example.com/mcp" } });
     const given = ["-c", path, "--var", `MCP_SERVERS:${one}`, "--dry-run"];
     expect(checkConfig([...given, "--strict"])).toEqual({ isGood: true, lines: ["Served: a."] });
+    const several = ["--var", "AUTH_MODE:none", `MCP_SERVERS:${one}`, "--dry-run"];
+    expect(checkConfig(["-c", path, ...several]).lines).toEqual([
+      "Served: a.",
+      'AUTH_MODE is "none": only loopback hosts are served.',
+    ]);
     const other = configured("", '[env.other.vars]\nAUTH_MODE = "none"');
     expect(checkConfig(["-c", other, "-e", "other"]).lines).toEqual([
       "MCP_SERVERS is empty, so /mcp answers 503.",
