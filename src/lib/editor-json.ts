@@ -1,4 +1,4 @@
-/** JSON as editors keep it: with comments, and with a comma after the last member. */
+/** JSON as editors keep it: with comments, a comma after the last member, and a byte order mark before the first. */
 
 import { tryJson } from "./try-json.ts";
 
@@ -7,6 +7,7 @@ const COMMENT = new RegExp(`${STRING}|//.*|/\\*[^]*?\\*/`, "g");
 const LAST_COMMA = new RegExp(`${STRING}|,(?=\\s*[}\\]])`, "g");
 
 /** @returns `undefined` for text that is not even that. */
-export function parseEditorJson(text: string): unknown {
+export function parseEditorJson(written: string): unknown {
+  const text = written.replace(/^\uFEFF/, "");
   return tryJson(text) ?? tryJson(text.replace(COMMENT, "$1").replace(LAST_COMMA, "$1"));
 }
