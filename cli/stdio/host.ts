@@ -7,9 +7,14 @@ import type { Readable, Writable } from "node:stream";
 
 import { readLines } from "./lines.ts";
 
+/** It takes more, or nothing ever again. */
+const ROOM = ["drain", "close", "error"] as const;
+
 export class Host {
   readonly #input: Readable;
   readonly #output: Writable;
+  /** Of all writes that wait: each of its own listeners would be one too many where many answers wait. */
+  #room: Promise<void> | undefined;
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
@@ -31,12 +36,18 @@ export class Host {
   /** Resolves when the host has room for more, so that a slow host holds its stream at the gateway back. */
   async write(text: string): Promise<void> {
     if (this.#output.destroyed || this.#output.write(`${text}\n`)) return;
-    await new Promise<void>((resolve) => {
+    this.#room ??= this.#nextRoom();
+    await this.#room;
+  }
+
+  #nextRoom(): Promise<void> {
+    return new Promise((resolve) => {
       const done = (): void => {
-        for (const event of ["drain", "close", "error"]) this.#output.off(event, done);
+        for (const event of ROOM) this.#output.off(event, done);
+        this.#room = undefined;
         resolve();
       };
-      for (const event of ["drain", "close", "error"]) this.#output.once(event, done);
+      for (const event of ROOM) this.#output.once(event, done);
     });
   }
 }

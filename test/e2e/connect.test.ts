@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, vi } from "vitest";
 
 import { machineNode, type RawHost, type Start, startUntil } from "../support/cli.ts";
@@ -142,26 +143,66 @@ describe.each(["v1-http", "v2-modern"] as const)("a host of the era of %s", (kin
   });
 });
 
-test.for(["the end of stdin", "SIGTERM"] as const)(
-  "S7: the command ends at %s, though its host has stopped reading",
-  async (how, { expect, onTestFinished, start }) => {
-    const server = createHttpServer((_, response) => {
-      const result = { text: "x".repeat(8 * 1024 * 1024) };
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ jsonrpc: "2.0", id: "big", result }));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const host = start(["connect", `http://127.0.0.1:${port}/mcp`]);
+describe("a host that has stopped reading", () => {
+  // oxlint-disable-next-line no-empty-pattern -- the same
+  const slowTest = test.extend("big", async ({}, { onCleanup }): Promise<BigServer> => {
+    const big = await startBigServer();
+    onCleanup(() => big.close());
+    return big;
+  });
+
+  slowTest.for(["the end of stdin", "SIGTERM"] as const)(
+    "S7: lets the command end at %s",
+    async (how, { big, expect, start }) => {
+      const host = start(["connect", big.url]);
+      host.stopReading();
+      host.send(call("big", "any", {}, MODERN));
+      await until(() => host.unread() > 0, "the beginning of the answer");
+      if (how === "SIGTERM") host.kill(how);
+      else host.end();
+      expect(await host.exitCode).toBe(0);
+    },
+  );
+
+  slowTest("is waited for by a dozen answers without a warning", async ({ big, expect, start }) => {
+    const host = start(["connect", big.url]);
     host.stopReading();
-    host.send(call("big", "any", {}, MODERN));
-    await until(() => host.unread() > 0, "the beginning of the answer");
-    if (how === "SIGTERM") host.kill(how);
-    else host.end();
+    for (let id = 1; id <= 12; id++) host.send(call(id, "any", {}, MODERN));
+    await until(() => big.answered === 12, "that all are answered");
+    host.end();
     expect(await host.exitCode).toBe(0);
-  },
-);
+    expect(host.stderr()).toBe("");
+  });
+});
+
+interface BigServer {
+  readonly url: string;
+  /** How many answers have left it. */
+  readonly answered: number;
+  close(): void;
+}
+
+/** Answers each request with more than a pipe takes. */
+async function startBigServer(): Promise<BigServer> {
+  let answered = 0;
+  const server = createHttpServer((request, response) => {
+    void text(request).then((body) => {
+      const { id } = JSON.parse(body) as Json;
+      const result = { text: "x".repeat(1024 * 1024) };
+      response.on("finish", () => void (answered += 1));
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    get answered() {
+      return answered;
+    },
+    close: () => void server.close(),
+  };
+}
 
 function withToken(meta: Json = {}): Json {
   return { ...meta, progressToken: "held" };
