@@ -31,6 +31,9 @@ const TO_WEB_SOCKET = ["Connection", "Upgrade", "Upgrade", "websocket"];
 const WRANGLERS_OWN = "/cdn-cgi/";
 /** One host, and nothing that a URL would take for its user, path or query. */
 const HOST = /^[^\s/?#@\\]+$/;
+const LOCALHOSTS = ["127.0.0.1", "::1"];
+/** Each of these has it already. */
+const WITH_LOCALHOST = /^(?:0\.0\.0\.0|::|localhost)$/;
 /** As many bytes of headers as Workers take. */
 const MAX_HEADER_BYTES = 128 * 1024;
 /** Shorter than the time after which workerd closes an idle connection: 5 seconds. */
@@ -44,7 +47,7 @@ const IDLE_CONNECTION_MS = 3000;
  * @typedef {Destination & { agent: Agent | false, key: string }} Onward
  *
  * @typedef {object} ProxyOptions
- * @property {string} host where clients connect; for `127.0.0.1` also `::1`, the other localhost
+ * @property {string} host where clients connect; localhost is served as well, for whoever started the gateway
  * @property {number} port 0: one that is free
  * @property {string} key goes with every request
  * @property {Promise<Destination>} destination requests wait until it is known
@@ -57,12 +60,14 @@ const IDLE_CONNECTION_MS = 3000;
 export async function startReverseProxy(/** @type {ProxyOptions} */ options) {
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
   const port = await listen(options.host, options.port);
-  if (options.host !== "127.0.0.1") return port;
-  try {
-    await listen("::1", port);
-  } catch (error) {
-    // A machine without IPv6 has one localhost.
-    if (!/^(?:EADDRNOTAVAIL|EAFNOSUPPORT)$/.test(codeOf(error) ?? "")) throw error;
+  if (WITH_LOCALHOST.test(options.host)) return port;
+  for (const local of LOCALHOSTS.filter((host) => host !== options.host)) {
+    try {
+      await listen(local, port);
+    } catch (error) {
+      // A machine without IPv6 has one localhost.
+      if (!/^(?:EADDRNOTAVAIL|EAFNOSUPPORT)$/.test(codeOf(error) ?? "")) throw error;
+    }
   }
   return port;
 

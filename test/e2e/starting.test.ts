@@ -205,6 +205,22 @@ describe("a call", () => {
   });
 });
 
+test("a gateway at another address of the machine says at localhost that it is ready", async ({
+  expect,
+}) => {
+  const own = await freePort();
+  const args = [START, "--ip", "127.0.0.2", "--port", String(own), "--inspector-port", "0"];
+  const readyUrl = `http://127.0.0.2:${own}/health`;
+  const program = await startProgram({ command: NODE, args, readyUrl });
+  await until(
+    () => program.output().includes("is ready"),
+    () => program.output(),
+    30_000,
+  );
+  expect(program.output()).toContain(`http://localhost:${own}/mcp`);
+  await program.stop();
+});
+
 describe("a warning of the gateway", () => {
   test("is shown in words", async ({ expect }) => {
     const servers = { demo: { service: "DEMO" }, files: { command: "npx" } };
