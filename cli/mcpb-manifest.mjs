@@ -42,7 +42,7 @@ export function mcpbManifest(version) {
         default: "",
       },
     },
-    compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: ">=20" } },
+    compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: ">=20.3" } },
   };
 }
 

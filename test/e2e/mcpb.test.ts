@@ -81,6 +81,7 @@ describe("the bundle for Claude Desktop", () => {
     const judged = new AjvJsonSchemaValidator().getValidator(schema)(manifest);
     expect(judged).toMatchObject({ valid: true });
     expect(manifest).toMatchObject({ manifest_version: "0.3", version: root.version });
+    expect(manifest).toHaveProperty("compatibility.runtimes", root.engines);
     expect(manifest.server.type).toBe("node");
   });
 

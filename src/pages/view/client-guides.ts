@@ -231,7 +231,7 @@ function stdio(server: GuidedServer): ReturnType<Guide> {
   return {
     steps: [
       "Some hosts can only start local servers. They start edgeway connect, which relays between them and this gateway.",
-      "The command is not published on a package registry. It is in Edgeway’s repository, once npm ci has run there, and alone in the bundle, which any unzip unpacks: server/edgeway.mjs. Put the path of either in place of the one below. It needs Node 20 or later.",
+      "The command is not published on a package registry. It is in Edgeway’s repository, once npm ci has run there, and alone in the bundle, which any unzip unpacks: server/edgeway.mjs. Put the path of either in place of the one below. It needs Node 20.3 or later.",
     ],
     links: [DOWNLOAD],
     snippets: stdioSnippets(server, server.publishTo),
