@@ -16,7 +16,7 @@ import { NODE, ROOT } from "../support/process.ts";
 const run = promisify(execFile);
 
 /** `npm run measure -- command` says what has them; docs/stdio.md, why they are not fewer. */
-const MAX_BYTES = 76 * 1024;
+const MAX_BYTES = 77 * 1024;
 
 describe("the command", () => {
   let folder: string;
@@ -30,7 +30,7 @@ describe("the command", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("is a file of at most 76 KiB", ({ expect }) => {
+  test("is a file of at most 77 KiB", ({ expect }) => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
   });
 
