@@ -136,3 +136,8 @@ function parsed(line: string): Json {
     return { notJson: line };
   }
 }
+
+/** The message of an answer that is an error. */
+export function errorOf({ error }: Json): string {
+  return String((error as Json | undefined)?.["message"]);
+}
