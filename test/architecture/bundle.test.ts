@@ -20,7 +20,7 @@ import { ROOT } from "../support/process.ts";
  * answers, tasks and watches outlive their objects in orders that reading has found, 4. A new part has to earn its place: dividing
  * the bundle is what is left.
  */
-const MAX_GZIP_BYTES = 380 * 1024;
+const MAX_GZIP_BYTES = 400 * 1024;
 const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
 
 describe("the deployed bundle", () => {
@@ -40,7 +40,7 @@ describe("the deployed bundle", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays under 380 KiB gzip", ({ expect }) => {
+  test("stays under 400 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
   });
