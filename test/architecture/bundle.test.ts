@@ -17,7 +17,8 @@ import { ROOT } from "../support/process.ts";
  * reading the maps of MCP clients 4. What was called, with its pages, takes 14; servers that are added without a deploy,
  * with theirs, 15; published servers 11; what needs the operator 7; traces 3; that news of accounts arrives whatever dies, 2; that
  * nothing is lost while operators change servers and people pause theirs, 5; what pages say of what was not done, 1; that
- * answers, tasks and watches outlive their objects in orders that reading has found, 4. A new part has to earn its place: dividing
+ * answers, tasks and watches outlive their objects in orders that reading has found, 4; tasks that are their clients'
+ * own, sign-in that outlives failures, and pages that lose nothing that was typed, 6. A new part has to earn its place: dividing
  * the bundle is what is left.
  */
 const MAX_GZIP_BYTES = 400 * 1024;
