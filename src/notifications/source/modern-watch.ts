@@ -199,7 +199,7 @@ export class ModernWatch implements OpenWatch {
     this.#current = stream;
     if (before !== undefined) {
       this.#announceAwaited(before);
-      this.#drain(before);
+      if (!before.isOver) this.#drain(before);
       clearTimeout(this.#catchUpTimer);
       this.#catchUpTimer = setTimeout(() => this.#caughtUp(stream), CAUGHT_UP_MS);
     }
@@ -230,7 +230,13 @@ export class ModernWatch implements OpenWatch {
   #ended(stream: Stream, end: WatchEnd): void {
     stream.isOver = true;
     this.#announceAwaited(stream);
-    if (stream === this.#next) {
+    const drained = this.#draining.indexOf(stream);
+    if (drained >= 0) {
+      this.#draining.splice(drained, 1);
+      // It counted as open when its successor was acknowledged, which may have overtaken the news that it had broken. A
+      // stream that its server has ended as it should has delivered everything.
+      if (end !== "closed") this.#events.missed();
+    } else if (stream === this.#next) {
       this.#next = undefined;
       this.#notOpened(stream, end);
     } else if (stream === this.#current && this.#next === undefined) {

@@ -17,11 +17,20 @@ const updated = (uri: string): object => ({
   params: { uri },
 });
 
+interface Listen {
+  readonly id: number;
+  readonly params: { readonly notifications: object };
+}
+
 /** One listen stream, as its server holds it. */
 interface Stream {
   acknowledge(): void;
   tell(message: object): void;
   close(): void;
+  /** Ends the stream with the answer to its request, as a server should. */
+  answer(): void;
+  /** Its end has arrived. */
+  isRead(): boolean;
   /** The watch has closed it. */
   isGone(): boolean;
 }
@@ -32,19 +41,24 @@ class Watched {
   readonly changed: string[] = [];
   readonly outdated: string[] = [];
   readonly updated: string[] = [];
+  /** How often the watch has said that it missed something. */
+  misses = 0;
   readonly ends: WatchEnd[] = [];
   readonly watch: ModernWatch;
   readonly uris = new Set<string>();
 
   constructor() {
     const target = fakeTarget(({ body, signal }) => {
-      const { params } = body as unknown as { params: { notifications: object } };
+      const { id, params } = body as unknown as Listen;
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       const writer = writable.getWriter();
       const tell = (message: object): void => {
         const text = `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
         writer.write(new TextEncoder().encode(text)).catch(() => undefined); // nobody reads it any more
       };
+      const close = (): void => void writer.close().catch(() => undefined);
+      let isRead = false;
+      void writer.closed.catch(() => undefined).then(() => (isRead = true));
       this.streams.push({
         acknowledge: () =>
           tell({
@@ -52,7 +66,12 @@ class Watched {
             params: { notifications: params.notifications },
           }),
         tell,
-        close: () => void writer.close().catch(() => undefined),
+        close,
+        answer: () => {
+          tell({ id, result: {} });
+          close();
+        },
+        isRead: () => isRead,
         isGone: () => signal?.aborted === true,
       });
       return new Response(readable, { headers: { "Content-Type": "text/event-stream" } });
@@ -67,7 +86,7 @@ class Watched {
         outdated: (list) => void this.outdated.push(list),
         updated: (uri) => void this.updated.push(uri),
         answered: () => undefined,
-        missed: () => undefined,
+        missed: () => void (this.misses += 1),
         ended: (end) => void this.ends.push(end),
       },
     );
@@ -148,6 +167,23 @@ test("what was on its way on the first stream is announced after the acknowledge
   expect([watched.ends, watched.watch.isReceiving]).toEqual([[], true]);
   await watched.watch.close();
 });
+
+test.for([
+  { how: "broken", end: "close", misses: 1 },
+  { how: "ended by its server as it should be", end: "answer", misses: 0 },
+] as const)(
+  "the first stream turns out to be $how after its successor was acknowledged: missed $misses times",
+  async ({ end, misses }, { expect }) => {
+    const watched = new Watched();
+    const [first, second] = await watched.succeeded();
+    second.acknowledge();
+    await until(() => watched.watch.verdict("uri:file:///a") === true, "the successor stands");
+    first[end]();
+    await until(() => first.isRead() && watched.misses >= misses, "its end has been read");
+    expect([watched.misses, watched.ends]).toEqual([misses, []]);
+    await watched.watch.close();
+  },
+);
 
 test("few streams that were replaced are read", async ({ expect }) => {
   const watched = new Watched();
