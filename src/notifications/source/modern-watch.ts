@@ -29,7 +29,7 @@ const MAX_REFUSALS = 64;
 interface Stream {
   readonly asked: ReadonlySet<string>;
   readonly close: () => void;
-  /** Lists that its predecessor announced as changed: announced once this stream has done so too. */
+  /** Lists that it or its predecessor announced as changed: announced once both have had time to do so. */
   readonly awaited: Set<ListTopic>;
   acknowledged: AcknowledgedTopics | undefined;
   isOver: boolean;
@@ -172,17 +172,21 @@ export class ModernWatch implements OpenWatch {
   }
 
   /**
-   * A change that one stream brings while another is opened comes on both, or on the first alone. So it
-   * is announced when both have had time to deliver it.
+   * A change that one stream brings while another is opened, or is still read after it was replaced, comes on both, or
+   * on one alone. So it is announced when both have had time to deliver it.
    */
   #changed(list: ListTopic): void {
     if (this.#current?.awaited.has(list) === true) return; // about to be announced
-    const newest = this.#next ?? (this.#catchUpTimer === null ? undefined : this.#current);
+    const isOnBoth = this.#catchUpTimer !== null || this.#draining.length > 0;
+    const newest = this.#next ?? (isOnBoth ? this.#current : undefined);
     if (this.#current === undefined || newest === undefined) {
       this.#events.changed(list);
       return;
     }
     newest.awaited.add(list);
+    if (newest === this.#current) {
+      this.#catchUpTimer ??= setTimeout(() => this.#caughtUp(newest), CAUGHT_UP_MS);
+    }
     this.#events.outdated(list);
   }
 

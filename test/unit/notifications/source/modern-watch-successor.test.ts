@@ -168,6 +168,27 @@ test("what was on its way on the first stream is announced after the acknowledge
   await watched.watch.close();
 });
 
+test("a change that both streams bring for as long as the first is read is announced once", async ({
+  expect,
+}) => {
+  const watched = new Watched();
+  const [first, second] = await watched.succeeded();
+  second.acknowledge();
+  await until(() => watched.watch.verdict("uri:file:///a") === true, "the successor stands");
+  second.tell(PROMPTS_CHANGED);
+  await until(() => watched.changed.length > 0, "the second stream has caught up");
+  first.tell(TOOLS_CHANGED);
+  second.tell(TOOLS_CHANGED);
+  await watched.read(first, "file:///first");
+  await watched.read(second, "file:///second");
+  await until(() => watched.changed.length > 1, "the tools have changed");
+  expect([watched.changed, watched.outdated]).toEqual([
+    ["prompts", "tools"],
+    ["prompts", "tools"],
+  ]);
+  await watched.watch.close();
+});
+
 test.for([
   { how: "broken", end: "close", misses: 1 },
   { how: "ended by its server as it should be", end: "answer", misses: 0 },
