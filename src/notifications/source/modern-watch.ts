@@ -42,6 +42,8 @@ export class ModernWatch implements OpenWatch {
   #current: Stream | undefined;
   /** The stream that is to replace it. */
   #next: Stream | undefined;
+  /** The lists that any stream was acknowledged with. */
+  readonly #lists = new Set<ListTopic>();
   /** URIs of a stream that the server refused; they may be valid. */
   #failed: ReadonlySet<string> = new Set();
   /** URIs that it refused when no other was new. */
@@ -91,12 +93,20 @@ export class ModernWatch implements OpenWatch {
 
   retry(isRefusedToo: boolean): void {
     this.#retryFailed();
-    const { asked, acknowledged } = this.#current ?? {};
-    const isLeftOut = (uri: string): boolean =>
-      this.#request.uris.has(uri) && acknowledged?.uris.has(uri) === false;
-    if (!isRefusedToo || ![...(asked ?? [])].some(isLeftOut)) return;
+    if (!isRefusedToo || !this.#isLessThanAsked()) return;
     this.#isDoubted = true;
     this.#openLater();
+  }
+
+  /** @returns whether it has left out a wanted resource, or a list that it acknowledged before. */
+  #isLessThanAsked(): boolean {
+    const { asked, acknowledged } = this.#current ?? {};
+    if (asked === undefined || acknowledged === undefined) return false;
+    const { uris } = this.#request;
+    const isLeftOut = (uri: string): boolean => uris.has(uri) && !acknowledged.uris.has(uri);
+    return (
+      [...asked].some(isLeftOut) || [...this.#lists].some((list) => !acknowledged.lists.has(list))
+    );
   }
 
   /** One culprit at a time: together, they would have to be separated again. */
@@ -207,10 +217,15 @@ export class ModernWatch implements OpenWatch {
       clearTimeout(this.#catchUpTimer);
       this.#catchUpTimer = setTimeout(() => this.#caughtUp(stream), CAUGHT_UP_MS);
     }
-    // Topics that the previous stream covered until now have missed nothing.
+    for (const list of acknowledged.lists) this.#lists.add(list);
+    // Topics that the previous stream covered until now, and this one covers, have missed nothing.
     const covered = before?.isOver === false ? before.acknowledged : undefined;
-    const lists = LIST_TOPICS.filter((list) => covered?.lists.has(list) !== true);
-    const uris = [...stream.asked].filter((uri) => covered?.uris.has(uri) !== true);
+    const lists = LIST_TOPICS.filter(
+      (list) => covered?.lists.has(list) !== true || !acknowledged.lists.has(list),
+    );
+    const uris = [...stream.asked].filter(
+      (uri) => covered?.uris.has(uri) !== true || !acknowledged.uris.has(uri),
+    );
     this.#events.answered([...lists, ...uris.map(topicOf)]);
     this.#openLater();
   }

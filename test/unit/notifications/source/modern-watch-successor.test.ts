@@ -5,6 +5,8 @@
 
 import { test } from "vitest";
 
+import type { Topic } from "../../../../src/catalog/feeds.ts";
+import { topicOf } from "../../../../src/catalog/topics.ts";
 import { ModernWatch } from "../../../../src/notifications/source/modern-watch.ts";
 import type { WatchEnd } from "../../../../src/notifications/source/watch-port.ts";
 import { until } from "../../../support/until.ts";
@@ -19,12 +21,27 @@ const updated = (uri: string): object => ({
 
 interface Listen {
   readonly id: number;
-  readonly params: { readonly notifications: object };
+  readonly params: { readonly notifications: Filter };
+}
+
+interface Filter {
+  readonly toolsListChanged?: boolean;
+  readonly resourceSubscriptions?: readonly string[];
+}
+
+function honoured(filter: Filter, leaveOut: Topic | undefined): Filter {
+  const { toolsListChanged, resourceSubscriptions = [], ...others } = filter;
+  return {
+    ...others,
+    ...(leaveOut === "tools" ? {} : { toolsListChanged }),
+    resourceSubscriptions: resourceSubscriptions.filter((uri) => topicOf(uri) !== leaveOut),
+  };
 }
 
 /** One listen stream, as its server holds it. */
 interface Stream {
-  acknowledge(): void;
+  /** @param leaveOut what it does not honour. */
+  acknowledge(leaveOut?: Topic): void;
   tell(message: object): void;
   close(): void;
   /** Ends the stream with the answer to its request, as a server should. */
@@ -41,6 +58,7 @@ class Watched {
   readonly changed: string[] = [];
   readonly outdated: string[] = [];
   readonly updated: string[] = [];
+  readonly answered: Topic[] = [];
   /** How often the watch has said that it missed something. */
   misses = 0;
   readonly ends: WatchEnd[] = [];
@@ -60,10 +78,10 @@ class Watched {
       let isRead = false;
       void writer.closed.catch(() => undefined).then(() => (isRead = true));
       this.streams.push({
-        acknowledge: () =>
+        acknowledge: (leaveOut) =>
           tell({
             method: "notifications/subscriptions/acknowledged",
-            params: { notifications: params.notifications },
+            params: { notifications: honoured(params.notifications, leaveOut) },
           }),
         tell,
         close,
@@ -85,7 +103,7 @@ class Watched {
         changed: (list) => void this.changed.push(list),
         outdated: (list) => void this.outdated.push(list),
         updated: (uri) => void this.updated.push(uri),
-        answered: () => undefined,
+        answered: (topics) => void this.answered.push(...topics),
         missed: () => void (this.misses += 1),
         ended: (end) => void this.ends.push(end),
       },
@@ -202,6 +220,30 @@ test.for([
     first[end]();
     await until(() => first.isRead() && watched.misses >= misses, "its end has been read");
     expect([watched.misses, watched.ends]).toEqual([misses, []]);
+    await watched.watch.close();
+  },
+);
+
+test.for<Topic>(["tools", "uri:file:///a"])(
+  "%s, which the successor leaves out, counts as refused, and is asked for again",
+  async (leftOut, { expect }) => {
+    const watched = new Watched();
+    const [, second] = await watched.succeeded();
+    second.acknowledge();
+    await until(() => watched.watch.verdict("uri:file:///a") === true, "the second stands");
+    watched.answered.length = 0;
+    watched.uris.add("file:///b");
+    watched.watch.revise();
+    const third = await watched.stream(2);
+    third.acknowledge(leftOut);
+    await until(() => watched.watch.verdict("uri:file:///b") === true, "the third stands");
+    expect(watched.watch.verdict(leftOut)).toBe(false);
+    expect(watched.answered).toEqual([leftOut, "uri:file:///b"]);
+    watched.watch.retry(true);
+    const fourth = await watched.stream(3);
+    fourth.acknowledge();
+    await until(() => watched.watch.verdict(leftOut) === true, "it is announced again");
+    expect(watched.answered).toEqual([leftOut, "uri:file:///b", leftOut]);
     await watched.watch.close();
   },
 );
