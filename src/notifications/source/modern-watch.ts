@@ -58,6 +58,8 @@ export class ModernWatch implements OpenWatch {
   #drainTimer: number | null = null;
   /** The acknowledged stream is to be replaced by one that asks for the same. */
   #isDoubted = false;
+  /** The server did not take a stream for fewer URIs, so the acknowledged one stays until it is asked to try again. */
+  #isKept = false;
   #isRefused = false;
   #isOver = false;
 
@@ -88,13 +90,14 @@ export class ModernWatch implements OpenWatch {
     const { uris } = this.#request;
     this.#failed = new Set([...this.#failed].filter((uri) => uris.has(uri)));
     for (const uri of this.#culprits) if (!uris.has(uri)) this.#culprits.delete(uri);
+    this.#isKept = false;
     this.#openLater();
   }
 
   retry(isRefusedToo: boolean): void {
     this.#retryFailed();
-    if (!isRefusedToo || !this.#isLessThanAsked()) return;
-    this.#isDoubted = true;
+    this.#isKept = false;
+    if (isRefusedToo && this.#isLessThanAsked()) this.#isDoubted = true;
     this.#openLater();
   }
 
@@ -161,11 +164,13 @@ export class ModernWatch implements OpenWatch {
   #isStale(): boolean {
     const wanted = this.#wanted();
     const asked = this.#current?.asked;
-    return this.#isDoubted || asked?.size !== wanted.size || without(wanted, asked).size > 0;
+    if (this.#isDoubted || asked === undefined || without(wanted, asked).size > 0) return true;
+    return asked.size !== wanted.size && !this.#isKept;
   }
 
   #open(asked: ReadonlySet<string>): void {
     this.#isDoubted = false;
+    this.#isKept = false;
     const close = openListen({
       ...this.#request,
       uris: asked,
@@ -279,6 +284,7 @@ export class ModernWatch implements OpenWatch {
       return;
     }
     // The acknowledged stream stays; only the new one has failed.
+    this.#isKept = added.size === 0;
     this.#events.answered([...this.#failed, ...this.#culprits].map(topicOf));
     // With what has come to be wanted meanwhile.
     this.#openLater();

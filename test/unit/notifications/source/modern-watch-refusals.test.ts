@@ -1,9 +1,10 @@
 /** A modern server that refuses a whole listen for one URI: the others do not suffer for it. */
 
-import { describe, test } from "vitest";
+import { afterEach, describe, test, vi } from "vitest";
 
 import { ModernWatch } from "../../../../src/notifications/source/modern-watch.ts";
 import { topicOf } from "../../../../src/catalog/topics.ts";
+import { ErrorCode } from "../../../../src/protocol/error-codes.ts";
 import { until } from "../../../support/until.ts";
 import { fakeTarget } from "../../upstream/fake-target.ts";
 
@@ -14,6 +15,8 @@ interface Asked {
 
 class Server {
   readonly bad = new Set<string>();
+  /** Every listen gets this error. */
+  trouble: number | undefined;
   listens = 0;
   /** Called once the watch waits for an answer. */
   onListen: () => void = () => undefined;
@@ -23,8 +26,10 @@ class Server {
     await Promise.resolve();
     this.onListen();
     const { notifications } = params;
-    if (notifications.resourceSubscriptions?.some((uri) => this.bad.has(uri)) === true) {
-      const error = { code: -32602, message: "No such resource" };
+    const isBad = notifications.resourceSubscriptions?.some((uri) => this.bad.has(uri)) === true;
+    const code = this.trouble ?? (isBad ? ErrorCode.InvalidParams : undefined);
+    if (code !== undefined) {
+      const error = { code, message: "No such resource" };
       return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
     }
     const method = "notifications/subscriptions/acknowledged";
@@ -53,6 +58,10 @@ class Server {
     );
   }
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** Those that have a verdict. */
 function answered(watch: ModernWatch, uris: Iterable<string>): readonly (boolean | "failed")[] {
@@ -124,3 +133,34 @@ describe("a server that refuses all for one", () => {
     await watch.close();
   });
 });
+
+test.for([
+  { how: "refuses", code: ErrorCode.InvalidParams },
+  { how: "fails at", code: ErrorCode.InternalError },
+])(
+  "a server that $how every new stream is asked for fewer resources once, until it is to be tried again",
+  async ({ code }, { expect }) => {
+    const uris = new Set(["file:///a", "file:///b"]);
+    const server = new Server();
+    const watch = server.watch(uris);
+    await until(() => answered(watch, uris).length === 2, "it stands");
+    vi.useFakeTimers();
+    server.trouble = code;
+    const asked = async (act: () => void): Promise<number> => {
+      const before = server.listens;
+      act();
+      await vi.advanceTimersByTimeAsync(10_000);
+      return server.listens - before;
+    };
+    uris.delete("file:///b");
+    expect(await asked(() => watch.revise())).toBe(1);
+    expect(await asked(() => watch.retry(false))).toBe(1);
+    // With one more, and then without that.
+    uris.add("file:///c");
+    expect(await asked(() => watch.revise())).toBe(2);
+    server.trouble = undefined;
+    expect(await asked(() => watch.retry(false))).toBe(1);
+    expect(watch.verdict("uri:file:///c")).toBe(true);
+    await watch.close();
+  },
+);
