@@ -2,7 +2,8 @@
  * The watch on a legacy server: a session of the gateway's own, its standalone GET stream, and a
  * subscription for each resource. The stream is opened first, so that no subscription is answered
  * before its updates can be received. The loss of the session ends the watch; a broken stream is
- * opened again in the same session.
+ * opened again in the same session. A server without session ids is watched anew, since it may have lost its
+ * subscriptions with the stream.
  */
 
 import { Reconciler } from "../../lib/reconciler.ts";
@@ -118,6 +119,13 @@ export class LegacyWatch implements OpenWatch {
     return this.#over.signal.aborted;
   }
 
+  /** Over HTTP+SSE, the stream is the session. */
+  get #isSessionless(): boolean {
+    if (this.#connected === undefined) return false;
+    const { transport, wire } = this.#connected;
+    return transport === "streamable-http" && wire.sessionId === undefined;
+  }
+
   readonly #deliver: DeliverFrom = (session, parsed) =>
     this.#exchanges.receive(parsed, this.#recipient, session);
 
@@ -163,7 +171,10 @@ export class LegacyWatch implements OpenWatch {
     clearTimeout(this.#timer);
     this.#isReceiving = true;
     if (this.#lists !== undefined) {
-      if (!isContinued) this.#events.missed();
+      if (isContinued) return;
+      // It may have been restarted, and there is no session id that it could refuse: the next watch subscribes anew.
+      if (this.#isSessionless) this.#end("lost");
+      else this.#events.missed();
       return;
     }
     this.#lists = lists;

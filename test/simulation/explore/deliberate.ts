@@ -113,7 +113,7 @@ export const DELIBERATE: readonly Fault[] = [
     edits: [
       {
         file: "src/notifications/source/legacy-watch.ts",
-        find: "      if (!isContinued) this.#events.missed();\n",
+        find: "      else this.#events.missed();\n",
         replace: "",
       },
     ],
