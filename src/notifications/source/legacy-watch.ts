@@ -191,7 +191,12 @@ export class LegacyWatch implements OpenWatch {
     return Promise.resolve(false);
   }
 
+  /**
+   * Without sessions, all who ask share their subscriptions: the end of one may arrive after the next watch has
+   * subscribed, or take that of another client away. What a server sends of a resource that nobody wants is ignored.
+   */
   async #unsubscribe(uri: string): Promise<boolean> {
+    if (this.#isSessionless) return true;
     try {
       return await this.#ask("resources/unsubscribe", uri);
     } catch (error) {

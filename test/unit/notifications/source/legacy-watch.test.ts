@@ -19,6 +19,8 @@ interface Asked {
 
 class Server {
   readonly #subscribed = new Set<string>();
+  /** The ends of subscriptions are on their way until the next subscription has arrived. */
+  #resubscribed = Promise.withResolvers<void>();
   #stream: WritableStreamDefaultWriter<Uint8Array> | undefined;
   readonly target = fakeTarget(
     ({ method, body }) => {
@@ -50,9 +52,17 @@ class Server {
     return new Response(readable, { headers: { "Content-Type": "text/event-stream" } });
   }
 
-  #answer({ id, method, params }: Asked): Response {
+  async #answer({ id, method, params }: Asked): Promise<Response> {
     if (id === undefined) return new Response(null, { status: 202 });
-    if (method === "resources/subscribe") this.#subscribed.add(params.uri);
+    if (method === "resources/unsubscribe") {
+      await this.#resubscribed.promise;
+      this.#subscribed.delete(params.uri);
+    }
+    if (method === "resources/subscribe") {
+      this.#subscribed.add(params.uri);
+      this.#resubscribed.resolve();
+      this.#resubscribed = Promise.withResolvers();
+    }
     const result =
       method === "initialize"
         ? {
@@ -91,6 +101,20 @@ test("what was promised is announced after a restart, and subscribed to anew", a
     expect(await manager.watch(0, { add: ["tools", A], remove: [] })).toEqual(["tools", A]);
     server.restart();
     await until(() => published.includes("tools") && published.includes(A), "the announcement");
+    published.length = 0;
+    server.change("file:///a");
+    await until(() => published.includes(A), "the update");
+  });
+});
+
+test("what is wanted again is not taken away by an end of its subscription that comes late", async ({
+  expect,
+}) => {
+  await withManager(async (manager, server, published) => {
+    const topics = ["tools", A] as const;
+    await manager.watch(0, { add: topics, remove: [] });
+    await manager.watch(0, { add: [], remove: topics });
+    expect(await manager.watch(0, { add: topics, remove: [] })).toEqual(topics);
     published.length = 0;
     server.change("file:///a");
     await until(() => published.includes(A), "the update");
