@@ -128,7 +128,7 @@ export class FeedObject extends DurableObject<Env> {
   async outdated(lists: readonly Topic[]): Promise<void> {
     await this.#follow();
     if (this.#parts === undefined) await this.#gone();
-    else this.#parts.catalogs.outdated(lists, false);
+    else this.#parts.catalogs.reported(lists);
   }
 
   async announce(): Promise<void> {

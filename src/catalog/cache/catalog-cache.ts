@@ -49,6 +49,7 @@ import {
 import { CatalogRefreshes, type RefreshParts } from "./catalog-refreshes.ts";
 import { CatalogStore, type CatalogStorage } from "./catalog-store.ts";
 import { ChangeAnnouncer } from "./change-announcer.ts";
+import { ReportedLists } from "./reported-lists.ts";
 import type { ServerHistory } from "./server-history.ts";
 import { ServerLooks } from "./server-looks.ts";
 
@@ -76,6 +77,7 @@ export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #entries: CatalogEntries;
   readonly #announcer: ChangeAnnouncer;
+  readonly #reportedLists: ReportedLists;
   readonly #looks: ServerLooks;
   readonly #refreshes: CatalogRefreshes;
   /** The last report of a caller, if there was no attempt since. */
@@ -104,6 +106,7 @@ export class CatalogCache {
     );
     const { sql } = parts.storage;
     this.#announcer = new ChangeAnnouncer({ announce: parts.announce, now: parts.now, sql });
+    this.#reportedLists = new ReportedLists(sql, parts.now);
     this.#logged = this.condition();
   }
 
@@ -143,11 +146,25 @@ export class CatalogCache {
    */
   outdated(topics: readonly Topic[], isAnnounced = true): void {
     const lists = topics.filter(isListTopic);
-    if (isAnnounced) this.#entries.outdate(lists);
-    else {
+    if (isAnnounced) {
+      this.#entries.outdate(lists);
+      this.#reportedLists.told(lists);
+    } else {
       this.#entries.outdateUnannounced(lists, this.#parts.now());
       this.#parts.onDue();
     }
+    this.#hurry();
+  }
+
+  /**
+   * The server has told one client alone, in its own session, that these changed. The others are told when a reading
+   * finds the change, or after a pause where none will.
+   */
+  reported(topics: readonly Topic[]): void {
+    const { isWanted, now, onDue } = this.#parts;
+    const unread = this.#entries.outdateUnannounced(topics.filter(isListTopic), now());
+    if (isWanted()) this.#reportedLists.add(unread);
+    onDue();
     this.#hurry();
   }
 
@@ -158,7 +175,7 @@ export class CatalogCache {
 
   /** A list was given out of which nothing is known here: all subscribers are told that it may be another one. */
   announce(): void {
-    this.#announcer.announce(LIST_TOPICS);
+    this.#tell(LIST_TOPICS);
     this.#parts.onDue();
   }
 
@@ -187,7 +204,8 @@ export class CatalogCache {
       const at = retryAt(entry) ?? Infinity;
       return isOnlyUnannounced(entry) ? Math.max(at, this.#nextUnannouncedAt) : at;
     });
-    const first = Math.min(...retries, this.#announcer.dueAt ?? Infinity);
+    const told = [this.#announcer.dueAt ?? Infinity, this.#reportedLists.dueAt ?? Infinity];
+    const first = Math.min(...retries, ...told);
     return first === Infinity ? undefined : first;
   }
 
@@ -195,6 +213,9 @@ export class CatalogCache {
   wake(): void {
     if (!this.#parts.isWanted()) return;
     this.#announcer.flush();
+    const reported = this.#reportedLists.due();
+    this.#entries.outdate(reported);
+    this.#tell(reported);
     for (const entry of this.#failed()) this.#refreshIfDue(entry);
     const now = this.#parts.now();
     const due = this.#entries.all().filter((entry) => isRetryDue(entry, now));
@@ -281,7 +302,12 @@ export class CatalogCache {
     // A caller that was given the stale catalog is told of what this reading missed when the next one includes it.
     const isLeft = [...missed].some((topic) => !told.includes(topic));
     entry.servedStale = before.servedStale && isLeft;
-    this.#announcer.announce(told);
+    this.#tell(told);
+  }
+
+  #tell(lists: readonly ListTopic[]): void {
+    this.#reportedLists.told(lists);
+    this.#announcer.announce(lists);
   }
 
   #failedWith(entry: CatalogEntry, error: unknown): void {

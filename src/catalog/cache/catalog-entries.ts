@@ -139,17 +139,27 @@ export class CatalogEntries {
     }
   }
 
-  /** As `outdate`, where nobody is told, or one client alone: the others are when a reading finds the change. */
-  outdateUnannounced(topics: readonly ListTopic[], now: number): void {
+  /**
+   * As `outdate`, where nobody is told, or one client alone: the others are when a reading finds the change.
+   *
+   * @returns those of which no reading will find it.
+   */
+  outdateUnannounced(topics: readonly ListTopic[], now: number): readonly ListTopic[] {
+    const isFound = new Set<ListTopic>();
     for (const entry of this.all()) {
-      const { outdated, unannounced, refresh } = entry;
+      const { facts, outage, outdated, unannounced, refresh } = entry;
       // Whoever was told of the last change has not been given the list since: it is told of this one as well.
       const isTold = (topic: ListTopic): boolean =>
         refresh === undefined && outdated.includes(topic) && !unannounced.includes(topic);
       const left = topics.filter((topic) => !isTold(topic));
+      // The reading under way announces nothing of what all were told before it, and may include this change.
+      const isCompared = facts !== undefined && outage === undefined;
+      for (const topic of left)
+        if (isCompared && refresh?.told.has(topic) !== true) isFound.add(topic);
       if (unannounced.length === 0) entry.unannouncedAt = now;
       this.#outdate(entry, topics, [...new Set([...unannounced, ...left])]);
     }
+    return topics.filter((topic) => !isFound.has(topic));
   }
 
   /**

@@ -224,7 +224,7 @@ describe("a change that the cache finds", () => {
         await ask(before);
         scene.now += 10_000;
         const calls = scene.dueCalls;
-        before.outdated(["tools"], false);
+        before.reported(["tools"]);
         expect(scene.dueCalls).toBeGreaterThan(calls);
         const cache = life === "the next life" ? scene.cache() : before;
         scene.now += 4999;
@@ -257,7 +257,7 @@ describe("a change that the cache finds", () => {
       serves(scene, catalogOf(BEFORE), 60_000);
       for (const client of kinds) await ask(cache, { client });
       scene.isWanted = true;
-      cache.outdated(["tools"], false);
+      cache.reported(["tools"]);
       scene.now += 5000;
       scene.server = undefined;
       cache.wake();
@@ -290,7 +290,7 @@ describe("a change that the cache finds", () => {
       const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
       await ask(cache);
-      cache.outdated(["tools"], false);
+      cache.reported(["tools"]);
       expect(cache.dueAt).toBeUndefined();
       scene.now += 10_000;
       cache.wake();
@@ -306,7 +306,7 @@ describe("a change that the cache finds", () => {
       scene.isWanted = true;
       serves(scene, catalogOf(BEFORE), 60_000);
       await ask(cache);
-      cache.outdated(["tools"], false);
+      cache.reported(["tools"]);
       scene.server = undefined;
       const asked = ask(cache);
       cache.outdated(["tools"]);
@@ -317,7 +317,7 @@ describe("a change that the cache finds", () => {
     });
   });
 
-  test("was told to all, and then to one client alone, is announced again only if the list was read in between", async ({
+  test("was told to all, and then to one client alone, is announced again after a pause, and at once if the list was read in between", async ({
     expect,
   }) => {
     await withScene(async (scene) => {
@@ -326,15 +326,15 @@ describe("a change that the cache finds", () => {
       serves(scene, catalogOf(BEFORE), 60_000);
       await ask(cache);
       cache.outdated(["tools"]);
-      cache.outdated(["tools"], false);
-      expect(cache.dueAt).toBeUndefined();
+      scene.now += 1000;
+      cache.reported(["tools"]);
       serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
       expect(short(await ask(cache))).toBe("b");
-      expect(scene.announced).toEqual([]);
-      cache.outdated(["tools"], false);
+      expect([scene.announced, cache.dueAt]).toEqual([[], scene.now + 5000]);
+      cache.reported(["tools"]);
       serves(scene, catalogOf({ ...BEFORE, tools: ["c"] }), 60_000);
       expect(short(await ask(cache))).toBe("c");
-      expect(scene.announced).toEqual([["tools"]]);
+      expect([scene.announced, cache.dueAt]).toEqual([[["tools"]], undefined]);
     });
   });
 
@@ -348,7 +348,7 @@ describe("a change that the cache finds", () => {
       cache.outdated(["tools"]);
       scene.server = undefined;
       const asked = ask(cache);
-      cache.outdated(["tools"], false);
+      cache.reported(["tools"]);
       serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
       scene.attempts[1]?.answer(catalogOf(BEFORE), 60_000);
       expect(short(await asked)).toBe("a");
@@ -364,7 +364,7 @@ describe("a change that the cache finds", () => {
       const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
       await ask(cache);
-      cache.outdated(["tools"], false);
+      cache.reported(["tools"]);
       cache.outdated(["tools"]);
       serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
       expect(short(await ask(cache))).toBe("b");
