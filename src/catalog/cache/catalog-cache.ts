@@ -37,6 +37,7 @@ import {
   hurried,
   isDoubted,
   isOnlyUnannounced,
+  isOwed,
   isOverdue,
   isRetryDue,
   isWorthSaving,
@@ -49,7 +50,6 @@ import {
 import { CatalogRefreshes, type RefreshParts } from "./catalog-refreshes.ts";
 import { CatalogStore, type CatalogStorage } from "./catalog-store.ts";
 import { ChangeAnnouncer } from "./change-announcer.ts";
-import { ReportedLists } from "./reported-lists.ts";
 import type { ServerHistory } from "./server-history.ts";
 import { ServerLooks } from "./server-looks.ts";
 
@@ -77,7 +77,6 @@ export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #entries: CatalogEntries;
   readonly #announcer: ChangeAnnouncer;
-  readonly #reportedLists: ReportedLists;
   readonly #looks: ServerLooks;
   readonly #refreshes: CatalogRefreshes;
   /** The last report of a caller, if there was no attempt since. */
@@ -90,7 +89,12 @@ export class CatalogCache {
     this.#parts = parts;
     const store = new CatalogStore(parts.storage, parts.endpoint);
     const { keptCatalogsPerServer: most } = parts.limits;
-    this.#entries = new CatalogEntries(store, most, () => parts.isWanted());
+    this.#entries = new CatalogEntries(
+      store,
+      most,
+      () => parts.isWanted(),
+      () => this.#forgot(),
+    );
     this.#refreshes = new CatalogRefreshes(parts, this.#entries, {
       succeeded: (entry, read, reading) => this.#succeeded(entry, read, reading),
       failed: (entry, error) => this.#failedWith(entry, error),
@@ -106,7 +110,6 @@ export class CatalogCache {
     );
     const { sql } = parts.storage;
     this.#announcer = new ChangeAnnouncer({ announce: parts.announce, now: parts.now, sql });
-    this.#reportedLists = new ReportedLists(sql, parts.now);
     this.#logged = this.condition();
   }
 
@@ -131,7 +134,10 @@ export class CatalogCache {
       read = ended.catalog;
     }
     if (this.#isOver) return this.#none(entry, true);
-    return this.#answer(entry, question, read);
+    const answer = this.#answer(entry, question, read);
+    // It was evicted while the caller waited.
+    if (!this.#entries.has(entry) && isOwed(entry)) this.#forgot();
+    return answer;
   }
 
   /** @param client the kind of client, where none has asked yet. */
@@ -148,7 +154,7 @@ export class CatalogCache {
     const lists = topics.filter(isListTopic);
     if (isAnnounced) {
       this.#entries.outdate(lists);
-      this.#reportedLists.told(lists);
+      this.#announcer.reported.told(lists);
     } else {
       this.#entries.outdateUnannounced(lists, this.#parts.now());
       this.#parts.onDue();
@@ -163,7 +169,7 @@ export class CatalogCache {
   reported(topics: readonly Topic[]): void {
     const { isWanted, now, onDue } = this.#parts;
     const unread = this.#entries.outdateUnannounced(topics.filter(isListTopic), now());
-    if (isWanted()) this.#reportedLists.add(unread);
+    if (isWanted()) this.#announcer.reported.add(unread);
     onDue();
     this.#hurry();
   }
@@ -175,7 +181,7 @@ export class CatalogCache {
 
   /** A list was given out of which nothing is known here: all subscribers are told that it may be another one. */
   announce(): void {
-    this.#tell(LIST_TOPICS);
+    this.#announcer.announce(LIST_TOPICS);
     this.#parts.onDue();
   }
 
@@ -204,8 +210,7 @@ export class CatalogCache {
       const at = retryAt(entry) ?? Infinity;
       return isOnlyUnannounced(entry) ? Math.max(at, this.#nextUnannouncedAt) : at;
     });
-    const told = [this.#announcer.dueAt ?? Infinity, this.#reportedLists.dueAt ?? Infinity];
-    const first = Math.min(...retries, ...told);
+    const first = Math.min(...retries, this.#announcer.dueAt ?? Infinity);
     return first === Infinity ? undefined : first;
   }
 
@@ -213,9 +218,9 @@ export class CatalogCache {
   wake(): void {
     if (!this.#parts.isWanted()) return;
     this.#announcer.flush();
-    const reported = this.#reportedLists.due();
+    const reported = this.#announcer.reported.due();
     this.#entries.outdate(reported);
-    this.#tell(reported);
+    this.#announcer.announce(reported);
     for (const entry of this.#failed()) this.#refreshIfDue(entry);
     const now = this.#parts.now();
     const due = this.#entries.all().filter((entry) => isRetryDue(entry, now));
@@ -302,12 +307,12 @@ export class CatalogCache {
     // A caller that was given the stale catalog is told of what this reading missed when the next one includes it.
     const isLeft = [...missed].some((topic) => !told.includes(topic));
     entry.servedStale = before.servedStale && isLeft;
-    this.#tell(told);
+    this.#announcer.announce(told);
   }
 
-  #tell(lists: readonly ListTopic[]): void {
-    this.#reportedLists.told(lists);
-    this.#announcer.announce(lists);
+  /** What a caller was to be told is not known any more, nor who it was: all are told that there may be something new. */
+  #forgot(): void {
+    if (this.#parts.isWanted()) this.announce();
   }
 
   #failedWith(entry: CatalogEntry, error: unknown): void {

@@ -6,7 +6,14 @@ import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import type { Catalog, ListFault } from "../catalog.ts";
 import { LIST_TOPICS } from "../feeds.ts";
 import type { ListTopic } from "../topics.ts";
-import { type CatalogEntry, entryFrom, isMissed, newEntry, newestOf } from "./catalog-entry.ts";
+import {
+  type CatalogEntry,
+  entryFrom,
+  isMissed,
+  isOwed,
+  newEntry,
+  newestOf,
+} from "./catalog-entry.ts";
 import type { CatalogStore, Part } from "./catalog-store.ts";
 
 type Change = Partial<Pick<CatalogEntry, "outage" | "outdated" | "unannounced">>;
@@ -27,17 +34,22 @@ export class CatalogEntries {
   readonly #store: CatalogStore;
   readonly #max: number;
   readonly #isWanted: () => boolean;
+  readonly #onForgotten: () => void;
   /** By id. */
   readonly #held = new BoundedCache<Catalog>({ maxWeight: MAX_HELD_CHARS });
   /** The least recently requested entry is the first. */
   readonly #entries = new Map<string, CatalogEntry>();
   #nextId = 1;
 
-  /** @param isWanted whether any client has subscribed to changes. */
-  constructor(store: CatalogStore, max: number, isWanted: () => boolean) {
+  /**
+   * @param isWanted whether any client has subscribed to changes.
+   * @param onForgotten called when an entry is evicted of which a caller was still to be told something.
+   */
+  constructor(store: CatalogStore, max: number, isWanted: () => boolean, onForgotten: () => void) {
     this.#store = store;
     this.#max = max;
     this.#isWanted = isWanted;
+    this.#onForgotten = onForgotten;
     for (const stored of store.load()) {
       const entry = entryFrom(stored);
       this.#entries.set(entry.key, entry);
@@ -75,6 +87,7 @@ export class CatalogEntries {
         this.#entries.delete(key);
         this.#held.delete(String(id));
         this.#store.drop(id);
+        if (isOwed(entry)) this.#onForgotten();
       }
     }
   }

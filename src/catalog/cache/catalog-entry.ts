@@ -294,6 +294,11 @@ export function isMissed({ servedStale, unannounced }: CatalogEntry): boolean {
   return servedStale || unannounced.length > 0;
 }
 
+/** Some caller is to be told what the next reading brings. */
+export function isOwed(entry: CatalogEntry): boolean {
+  return entry.servedTrouble || isMissed(entry);
+}
+
 /** It is to be read only since something may have changed of which not everybody was told. */
 export function isOnlyUnannounced({ outage, servedStale, unannounced }: CatalogEntry): boolean {
   return outage === undefined && !servedStale && unannounced.length > 0;

@@ -6,6 +6,7 @@
 
 import type { Sql } from "../../lib/sql.ts";
 import type { ListTopic } from "../topics.ts";
+import { ReportedLists } from "./reported-lists.ts";
 
 const PAUSE_MS = 5000;
 /** An object that ends before every branch has the announcement is woken after this. */
@@ -19,6 +20,7 @@ export interface ChangeAnnouncerParts {
 }
 
 export class ChangeAnnouncer {
+  readonly reported: ReportedLists;
   readonly #parts: ChangeAnnouncerParts;
   readonly #unsent: Set<ListTopic>;
   readonly #waiting: Set<ListTopic>;
@@ -26,20 +28,27 @@ export class ChangeAnnouncer {
 
   constructor(parts: ChangeAnnouncerParts) {
     this.#parts = parts;
+    this.reported = new ReportedLists(parts.sql, parts.now);
     parts.sql.exec(`CREATE TABLE IF NOT EXISTS ${UNSENT} (topic TEXT PRIMARY KEY) WITHOUT ROWID`);
     const rows = parts.sql.exec<{ topic: ListTopic }>(`SELECT topic FROM ${UNSENT}`);
     this.#unsent = new Set(Array.from(rows, ({ topic }) => topic));
     this.#waiting = new Set(this.#unsent);
   }
 
-  /** The time when waiting topics are due, or when the object is to be there again; `undefined` when all are sent. */
+  /** The time when a topic is due, or when the object is to be there again; `undefined` when all are sent. */
   get dueAt(): number | undefined {
+    const at = Math.min(this.#sentAt, this.reported.dueAt ?? Infinity);
+    return at === Infinity ? undefined : at;
+  }
+
+  get #sentAt(): number {
     if (this.#waiting.size > 0) return this.#announcedAt + PAUSE_MS;
-    return this.#unsent.size === 0 ? undefined : this.#parts.now() + WATCHDOG_MS;
+    return this.#unsent.size === 0 ? Infinity : this.#parts.now() + WATCHDOG_MS;
   }
 
   /** To be called in the turn in which the changed lists are stored: both are kept, or neither. */
-  announce(topics: Iterable<ListTopic>): void {
+  announce(topics: readonly ListTopic[]): void {
+    this.reported.told(topics);
     for (const topic of topics) {
       this.#waiting.add(topic);
       if (this.#unsent.has(topic)) continue;

@@ -3,6 +3,7 @@
 import { describe, test } from "vitest";
 
 import {
+  ALL_LISTS,
   ask,
   fails,
   LEGACY,
@@ -97,6 +98,45 @@ describe("the kinds of clients", () => {
       expect(short(await ask(last, { client: MODERN }))).toBe("two");
       expect(scene.attempts.map(({ client }) => client)).toEqual([LEGACY, MODERN]);
     });
+  });
+
+  test.for([
+    { isWanted: true, announced: [ALL_LISTS] },
+    { isWanted: false, announced: [] },
+  ])(
+    "that were given nothing are told when they are evicted, where anybody has subscribed: $isWanted",
+    async ({ isWanted, announced }, { expect }) => {
+      await withScene(
+        async (scene) => {
+          scene.isWanted = isWanted;
+          const cache = scene.cache();
+          expect(short(await ask(cache, { client: LEGACY, waitMs: 1 }))).toBe("none (slow)");
+          expect(scene.announced).toEqual([]);
+          serves(scene, ONE, 60_000);
+          expect(short(await ask(cache, { client: MODERN }))).toBe("one");
+          expect(scene.announced).toEqual(announced);
+        },
+        { keptCatalogsPerServer: 1 },
+      );
+    },
+  );
+
+  test("that were evicted before they could be read are told", async ({ expect }) => {
+    await withScene(
+      async (scene) => {
+        scene.isWanted = true;
+        const cache = scene.cache();
+        const kinds = [0, 1, 2, 3].map((n) => ({ ...MODERN, capabilities: { extensions: { n } } }));
+        const asked = kinds.map((client) => ask(cache, { client }));
+        serves(scene, ONE, 60_000);
+        // Two are read at a time. The third is evicted by the fourth until it is its turn.
+        for (const attempt of scene.attempts) attempt.answer(ONE, 60_000);
+        const answers = (await Promise.all(asked)).map(short);
+        expect(answers).toEqual(["one", "one", "none (slow)", "one"]);
+        expect(scene.announced).toEqual([ALL_LISTS]);
+      },
+      { keptCatalogsPerServer: 1 },
+    );
   });
 
   test("are evicted in the order of their last request", async ({ expect }) => {

@@ -158,7 +158,7 @@ describe("a change that the cache finds", () => {
 
   test.for([
     { others: 1, isWanted: true, announced: [["tools"]] },
-    { others: 2, isWanted: true, announced: [] },
+    { others: 2, isWanted: true, announced: [ALL_LISTS] },
     { others: 1, isWanted: false, announced: [] },
   ])(
     "after somebody was given the list of before is announced, though clients of $others other kinds came before it was read again; anybody has subscribed: $isWanted",
