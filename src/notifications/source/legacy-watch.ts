@@ -15,6 +15,7 @@ import { connect, type Connected } from "../../upstream/legacy/find-transport.ts
 import { Exchanges } from "../../upstream/legacy/exchanges.ts";
 import { withResumeTokens } from "../../upstream/legacy/resume-token.ts";
 import { runExchange } from "../../upstream/legacy/run-exchange.ts";
+import { isSessionless, isSharedEnd } from "../../upstream/legacy/sessionless.ts";
 import type { DeliverFrom } from "../../upstream/legacy/wire.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { refusalOf } from "../../upstream/server-message.ts";
@@ -119,13 +120,6 @@ export class LegacyWatch implements OpenWatch {
     return this.#over.signal.aborted;
   }
 
-  /** Over HTTP+SSE, the stream is the session. */
-  get #isSessionless(): boolean {
-    if (this.#connected === undefined) return false;
-    const { transport, wire } = this.#connected;
-    return transport === "streamable-http" && wire.sessionId === undefined;
-  }
-
   readonly #deliver: DeliverFrom = (session, parsed) =>
     this.#exchanges.receive(parsed, this.#recipient, session);
 
@@ -173,7 +167,7 @@ export class LegacyWatch implements OpenWatch {
     if (this.#lists !== undefined) {
       if (isContinued) return;
       // It may have been restarted, and there is no session id that it could refuse: the next watch subscribes anew.
-      if (this.#isSessionless) this.#end("lost");
+      if (this.#connected !== undefined && isSessionless(this.#connected)) this.#end("lost");
       else this.#events.missed();
       return;
     }
@@ -191,12 +185,7 @@ export class LegacyWatch implements OpenWatch {
     return Promise.resolve(false);
   }
 
-  /**
-   * Without sessions, all who ask share their subscriptions: the end of one may arrive after the next watch has
-   * subscribed, or take that of another client away. What a server sends of a resource that nobody wants is ignored.
-   */
   async #unsubscribe(uri: string): Promise<boolean> {
-    if (this.#isSessionless) return true;
     try {
       return await this.#ask("resources/unsubscribe", uri);
     } catch (error) {
@@ -207,12 +196,14 @@ export class LegacyWatch implements OpenWatch {
 
   async #ask(method: string, uri: string): Promise<boolean> {
     if (this.#connected === undefined) return false;
+    const call = { method, params: { uri } };
+    if (isSharedEnd(call, this.#connected)) return true;
     const run = {
       target: this.#request.target,
       exchanges: this.#exchanges,
       wire: this.#connected.wire,
       peer: this.#peer,
-      call: { method, params: { uri } },
+      call,
     };
     try {
       const reply = await runExchange({ ...run, signal: new AbortController().signal });

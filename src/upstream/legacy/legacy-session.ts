@@ -28,7 +28,7 @@ import { type PrimedRecipient, withResumeTokens } from "./resume-token.ts";
 import { runExchange } from "./run-exchange.ts";
 import { type SavedConnection, saveConnection } from "./saved-connection.ts";
 import { type CallerSettings, SessionSettings } from "./session-settings.ts";
-import { forgetHandshake } from "./sessionless.ts";
+import { forgetHandshake, isSharedEnd } from "./sessionless.ts";
 import type { MessageSession } from "./wire.ts";
 
 export interface SessionOptions extends CallerSettings {
@@ -162,8 +162,10 @@ export class LegacySession {
     }
   }
 
-  #run({ wire }: Connected, call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  #run(connected: Connected, call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    if (isSharedEnd(call, connected)) return Promise.resolve({ result: {} });
     const { target } = this.#options;
+    const { wire } = connected;
     return runExchange({ target, exchanges: this.exchanges, wire, call, peer, signal });
   }
 

@@ -6,6 +6,7 @@
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
+import type { Call } from "../../protocol/exchange.ts";
 import type { UpstreamTarget } from "../target.ts";
 import type { Connected } from "./find-transport.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
@@ -25,15 +26,28 @@ export function agreedHandshake(
   return agreed.get(keyOf(target, client, accountId));
 }
 
+/** Over HTTP+SSE, the stream is the session. */
+export function isSessionless({ wire, transport }: Pick<Connected, "wire" | "transport">): boolean {
+  return transport === "streamable-http" && wire.sessionId === undefined;
+}
+
+/**
+ * All who ask such a server share its subscriptions. The end of one would take away that of another client, or one that
+ * was made anew while it was on its way. So it is not sent; what the server sends of a resource that nobody wants is
+ * ignored.
+ */
+export function isSharedEnd({ method }: Call, connected: Connected): boolean {
+  return method === "resources/unsubscribe" && isSessionless(connected);
+}
+
 /** Notes a completed handshake. */
 export function noteHandshake(
   target: UpstreamTarget,
   client: LegacyClient,
-  { wire, transport, handshake }: Connected,
+  connected: Connected,
 ): void {
-  if (transport === "streamable-http" && wire.sessionId === undefined) {
-    agreed.set(keyOf(target, client, wire.accountId), handshake);
-  }
+  const { wire, handshake } = connected;
+  if (isSessionless(connected)) agreed.set(keyOf(target, client, wire.accountId), handshake);
 }
 
 /** The next session makes its own handshake. */

@@ -189,3 +189,32 @@ test("a server that gives session ids shakes hands in each session", async ({ ex
   const session = [...HANDSHAKE, "tools/call", undefined];
   expect(methods()).toEqual([...session, ...session]);
 });
+
+test.for([
+  { server: "with session ids", headers: { "Mcp-Session-Id": "s" }, sent: 1 },
+  { server: "without session ids, where all share it", headers: {}, sent: 0 },
+])(
+  "the end of a subscription is sent $sent times to a server $server",
+  async ({ headers, sent }, { expect }) => {
+    const { target, methods } = server(
+      () => headers,
+      ({ body: { id, method } }) =>
+        String(method).startsWith("resources/")
+          ? Response.json({ jsonrpc: "2.0", id, result: {} })
+          : undefined,
+    );
+    const connection = new LegacyConnection({
+      ...{ target, client: CLIENT, unsolicited: PEER, save: ignore },
+    });
+    for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
+      const call = { method, params: { uri: "file:///a" } };
+      expect(await connection.request(call, PEER, never)).toEqual({ result: {} });
+    }
+    await connection.close();
+    const subscriptions = methods().filter((method) => String(method).startsWith("resources/"));
+    expect(subscriptions).toEqual([
+      "resources/subscribe",
+      ...Array.from({ length: sent }, () => "resources/unsubscribe"),
+    ]);
+  },
+);
