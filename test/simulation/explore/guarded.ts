@@ -35,8 +35,7 @@ export function withAccounts(plan: Plan, random: Random): Plan {
   const login = isShared ? ("oauth-shared" as const) : ("oauth" as const);
   const isChanging = random.chance(0.4);
   const servers = plan.servers.slice(0, 1).map((server) => {
-    // Where there is no session, nobody can subscribe in it.
-    if (!isChanging || (server.era === "legacy" && !server.hasSessions)) return quietServer(server);
+    if (!isChanging) return quietServer(server);
     const habits = {
       ...{ changes: 1 + random.below(8), changeMs: random.pick([1500, 20_000, 60_000]) },
       quietMs: 20_000,

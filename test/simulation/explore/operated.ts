@@ -33,8 +33,7 @@ export function withOperator(plan: Plan, random: Random): Plan {
   const [first, second = first] = plan.servers;
   if (first === undefined || second === undefined) return plan;
   const servers = [first, second].map((server) => {
-    // Where there is no session, nobody can subscribe in it.
-    if (!isChanging || (server.era === "legacy" && !server.hasSessions)) return server;
+    if (!isChanging) return server;
     const habits = { changes: 1 + random.below(6), changeMs: random.pick([1500, 20_000]) };
     return server.era === "modern" ? { ...server, ...habits } : { ...server, ...habits };
   });

@@ -223,8 +223,6 @@ function withSse(plan: Plan, random: Random): Plan {
 function withChanges(plan: Plan, random: Random): Plan {
   if (random.chance(0.5)) return plan;
   const servers = plan.servers.map((server) => {
-    // Where there is no session, nobody can subscribe in it.
-    if (server.era === "legacy" && !server.hasSessions) return server;
     const habits = { changes: 1 + random.below(10), changeMs: random.pick([50, 1500, 10_000]) };
     return server.era === "legacy"
       ? { ...server, ...habits, forgets: random.chance(0.5) }

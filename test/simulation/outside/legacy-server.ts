@@ -32,7 +32,7 @@ export interface LegacyServerHabits extends ChangeHabits, LieHabits {
   readonly repeats: boolean;
   /** Speaks HTTP+SSE of 2024-11-05: one stream carries everything, and is the session. */
   readonly isSse?: boolean;
-  /** Knows no session any more after a restart. */
+  /** Knows no session any more after a restart; without sessions, no subscription and no stream. */
   readonly forgets?: boolean;
   /** The longest pause before it does the next thing, in milliseconds. */
   readonly pauseMs: number;
@@ -92,6 +92,8 @@ export class LegacyServer extends Actor {
   readonly #sessions = new Map<string, Session>();
   readonly #streams = new Map<string, Stream>();
   readonly #questions = new Questions();
+  /** What everybody has subscribed to where there are no sessions, and the streams that belong to no request. */
+  readonly #shared = { uris: new Set<string>(), standalone: new Set<Stream>() };
 
   constructor(world: World, name: string, habits: LegacyServerHabits, ledger: Ledger) {
     super(world, name);
@@ -120,6 +122,8 @@ export class LegacyServer extends Actor {
     if (this.habits.forgets === true || this.habits.isSse === true) {
       this.#sessions.clear();
       this.#streams.clear();
+      this.#shared.uris.clear();
+      this.#shared.standalone.clear();
     }
     this.changing.start();
   }
@@ -195,8 +199,9 @@ export class LegacyServer extends Actor {
       return { jsonrpc: "2.0", id, error };
     }
     const { uri = "" } = params as { readonly uri?: string };
-    if (method === "resources/subscribe") session?.uris.add(uri);
-    if (method === "resources/unsubscribe") session?.uris.delete(uri);
+    const { uris } = session ?? this.#shared;
+    if (method === "resources/subscribe") uris.add(uri);
+    if (method === "resources/unsubscribe") uris.delete(uri);
     return { jsonrpc: "2.0", id, result: this.changing.answer(method, params as Json) ?? {} };
   }
 
@@ -230,7 +235,10 @@ export class LegacyServer extends Actor {
       const stream = this.#newStream(`get-${this.world.scheduler.number("get stream")}`);
       const session = this.#sessions.get(request.headers.get("mcp-session-id") ?? "");
       if (session !== undefined) session.standalone = stream;
-      return this.#open(stream, 0);
+      else this.#shared.standalone.add(stream);
+      return this.#open(stream, 0, () => {
+        if (!this.habits.hasEventIds) this.#shared.standalone.delete(stream);
+      });
     }
     const [name = "", seq = ""] = after.split("/");
     const stream = this.#streams.get(name);
@@ -250,6 +258,9 @@ export class LegacyServer extends Actor {
       if (standalone === undefined) continue;
       if (uri === undefined || uris.has(uri)) this.#emit(standalone, message);
     }
+    const { uris, standalone } = this.#shared;
+    if (uri !== undefined && !uris.has(uri)) return;
+    for (const stream of standalone) this.#emit(stream, message);
   }
 
   #newStream(name: string): Stream {
