@@ -3,8 +3,8 @@
  * stream cannot be changed, so another set of URIs takes another stream, which is acknowledged
  * before the first is closed: events of both are accepted, so none in between is lost. The first is read
  * for a moment longer, since the acknowledgement may overtake an event that the server had sent on it. The
- * server announces on both that a list has changed, which is announced once. A server may refuse all URIs
- * because of one that it does not know: that one is found by bisection.
+ * server announces a change on both, which is announced once. A server may refuse all URIs because of one that
+ * it does not know: that one is found by bisection.
  */
 
 import type { Topic } from "../../catalog/feeds.ts";
@@ -53,7 +53,10 @@ export class ModernWatch implements OpenWatch {
   #refusals = 0;
   /** Streams that were replaced, and are still read. */
   readonly #draining: Stream[] = [];
+  /** Resources that one of the streams announced as changed, and that another is about to announce as well. */
+  readonly #updatedUris = new Set<string>();
   #timer: number | null = null;
+  #updatedTimer: number | null = null;
   #catchUpTimer: number | null = null;
   #drainTimer: number | null = null;
   /** The acknowledged stream is to be replaced by one that asks for the same. */
@@ -176,7 +179,7 @@ export class ModernWatch implements OpenWatch {
       uris: asked,
       events: {
         changed: (list) => this.#changed(list),
-        updated: (uri) => this.#events.updated(uri),
+        updated: (uri) => this.#updated(uri),
       },
       onAcknowledged: (acknowledged) => this.#acknowledged(stream, acknowledged),
       onEnded: (end) => this.#ended(stream, end),
@@ -203,6 +206,21 @@ export class ModernWatch implements OpenWatch {
       this.#catchUpTimer ??= setTimeout(() => this.#caughtUp(newest), CAUGHT_UP_MS);
     }
     this.#events.outdated(list);
+  }
+
+  /** The same, where a stream that was replaced is still read. */
+  #updated(uri: string): void {
+    if (this.#draining.length === 0) {
+      this.#events.updated(uri);
+      return;
+    }
+    this.#updatedUris.add(uri);
+    this.#updatedTimer ??= setTimeout(() => {
+      this.#updatedTimer = null;
+      const uris = [...this.#updatedUris];
+      this.#updatedUris.clear();
+      for (const each of uris) this.#events.updated(each);
+    }, CAUGHT_UP_MS);
   }
 
   #announceAwaited({ awaited }: Stream): void {
@@ -313,6 +331,7 @@ export class ModernWatch implements OpenWatch {
   #stop(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#updatedTimer);
     clearTimeout(this.#catchUpTimer);
     clearTimeout(this.#drainTimer);
     this.#drained();
