@@ -32,6 +32,8 @@ const MIN_PAUSE_MS = 100;
 const MAX_RETRY_MS = 30_000;
 const RETRY_BACKOFF: Backoff = { firstMs: 1000, maxMs: MAX_RETRY_MS };
 const BAD_REQUEST = 400;
+/** In a session it means that the session is forgotten. */
+const NOT_FOUND = 404;
 const CONFLICT = 409;
 const CONFLICT_BACKOFF: Backoff = { firstMs: 20 };
 const MAX_CONFLICTS = 6;
@@ -177,7 +179,8 @@ export class StandaloneStream {
       });
     }
     // The server may no longer know the event id: without it the stream still brings later messages.
-    if (status === BAD_REQUEST && resume.lastEventId !== undefined) {
+    const mayLackEvent = status === BAD_REQUEST || (status === NOT_FOUND && !wasForgotten);
+    if (mayLackEvent && resume.lastEventId !== undefined) {
       delete resume.lastEventId;
       return true;
     }

@@ -30,6 +30,8 @@ function stream(text: string, afterMs = 0): Answer {
   };
 }
 
+const SESSION = { sessionId: "session", revision: "2025-11-25" } as const;
+
 interface Listened {
   /** Seconds before each opening but the first. */
   readonly pauses: readonly number[];
@@ -38,7 +40,11 @@ interface Listened {
 }
 
 /** Listens until there were so many GETs, or there is nothing more to come. */
-async function listen(answers: Answer | readonly Answer[], gets: number): Promise<Listened> {
+async function listen(
+  answers: Answer | readonly Answer[],
+  gets: number,
+  hasSession = true,
+): Promise<Listened> {
   const [times, said]: [number[], string[]] = [[], []];
   const target = fakeTarget((seen) => {
     const answer = typeof answers === "function" ? answers : answers[times.length];
@@ -53,7 +59,7 @@ async function listen(answers: Answer | readonly Answer[], gets: number): Promis
     broken: () => void said.push("broken"),
     refused: () => void said.push("refused"),
   };
-  const wire = new StreamableHttpWire(target, { sessionId: "session", revision: "2025-11-25" });
+  const wire = new StreamableHttpWire(target, hasSession ? SESSION : undefined);
   wire.listen(listener);
   do await vi.advanceTimersToNextTimerAsync();
   while (times.length < gets && vi.getTimerCount() > 0);
@@ -97,6 +103,20 @@ describe("a GET stream that ends", () => {
     expect(said).toEqual([
       ...["opened", "broken", "opened", "broken", "continued", "broken", "opened", "broken"],
     ]);
+  });
+
+  // There, 404 names no session, so it may name the event.
+  test("is opened anew where a server without sessions does not know its last event", async ({
+    expect,
+  }) => {
+    const answers = [stream(`id: 1\n${NOTICE}`), () => html(404), stream(NOTICE)];
+    expect((await listen(answers, 4, false)).said).toEqual([
+      "opened",
+      "broken",
+      "opened",
+      "broken",
+    ]);
+    expect((await listen(() => html(404), 2, false)).said).toEqual(["refused"]);
   });
 
   test.for([
