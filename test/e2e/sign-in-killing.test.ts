@@ -52,6 +52,8 @@ beforeAll(async () => {
       // All of this comes from one address, within a minute.
       ...{ attemptsPerMinute: 10_000, registrationsPerMinute: 1000, grantsPerClient: 1000 },
       ...{ codeSeconds: 600, bearerCacheSeconds: 0 },
+      // Within this time, a refresh token that was replaced gets the answer of before, also after a kill.
+      refreshReplaySeconds: 0,
     },
   });
   gateway = { origin: killable.url, send: overHttp };
