@@ -55,11 +55,11 @@ export async function remove(upstream: Upstream): Promise<void> {
 export async function startAnewUnasked(): Promise<{ readonly asked: () => void }> {
   const known = vi.spyOn(LiveServers.prototype, "known", "get").mockReturnValue(undefined);
   const renewed = vi.spyOn(LiveServers.prototype, "renewed").mockResolvedValue(false);
+  // What this isolate has read within the last second is not known to a new one.
+  const sought = vi.spyOn(LiveServers.prototype, "sought");
+  sought.mockImplementation(function (this: LiveServers<never>) {
+    return this.renewed();
+  });
   await abortAllDurableObjects();
-  return {
-    asked: () => {
-      known.mockRestore();
-      renewed.mockRestore();
-    },
-  };
+  return { asked: () => [known, renewed, sought].forEach((spy) => spy.mockRestore()) };
 }

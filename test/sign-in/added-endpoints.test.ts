@@ -108,8 +108,8 @@ describe("the endpoint of an added server", () => {
     const { asked } = await startAnewUnasked();
     for (const resource of [undefined, ORIGIN + PATH]) {
       const answer = await ask({ ...form, resource });
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       expect(await statusAndError(answer)).toEqual([503, "temporarily_unavailable"]);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     await expect(isGood(application.tokens.access_token, PATH)).rejects.toThrow("servers");
     const { refresh_token: token } = other.tokens;

@@ -222,7 +222,9 @@ describe("applications", () => {
       const { html, forms } = await root.visit(path);
       const ids = forms
         .filter(({ action }) => action === PATHS.deleteClient)
-        .flatMap(({ controls }) => controls.filter(({ name }) => name === "id"));
+        .flatMap(({ controls }) => controls.filter(({ name }) => name === "id"))
+        // Those whose id is a URL stand on the first page, beside the others.
+        .filter(({ value }) => !value.startsWith("https:"));
       expect(ids.length).toBeLessThanOrEqual(60);
       listed.push(...ids.map(({ value }) => value));
       const [, next] = /href="(\/admin\?after=[^"]+)"/.exec(html) ?? [];
