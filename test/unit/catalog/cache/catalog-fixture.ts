@@ -78,6 +78,7 @@ export function withScene<T>(
 ): Promise<T> {
   const object = env.SESSIONS.get(env.SESSIONS.newUniqueId());
   return runInDurableObject(object, async (_instance, { storage }) => {
+    const over = new AbortController();
     const scene: Scene = {
       ...{ now: START, attempts: [], server: undefined, covered: new Set(), announced: [] },
       ...{ isWanted: false, isReceived: true, dueCalls: 0, kept: [], sql: storage.sql },
@@ -99,7 +100,7 @@ export function withScene<T>(
           },
           isWanted: () => scene.isWanted,
           history: scene.history,
-          over: new AbortController().signal,
+          over: over.signal,
           waitUntil: (work) => void scene.kept.push(work),
           onDue: () => void (scene.dueCalls += 1),
           ...parts,
@@ -107,7 +108,8 @@ export function withScene<T>(
         return cache;
       },
     };
-    return act(scene);
+    // What still goes on would set timers in a later test, whose clock may be a fake one.
+    return act(scene).finally(() => over.abort(new Error("The test is over")));
   });
 }
 
