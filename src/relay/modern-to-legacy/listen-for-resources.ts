@@ -15,6 +15,13 @@ const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
 /** Updates that end sooner than this count as one more failure. */
 const MIN_LIFE_MS = 1000;
 
+/** What a client's own session says. */
+export interface Heard {
+  readonly updated: (uri: string) => void;
+  /** Called when nothing more is heard until it is listened in again. */
+  readonly broken: () => void;
+}
+
 /**
  * Listens for resource updates in the client's session at a legacy server, if it has one there.
  * Returns at once, never throws, and ends with its signal.
@@ -26,7 +33,7 @@ export function listenInSession(
   target: UpstreamTarget,
   capabilities: JsonObject,
   uris: readonly string[],
-  onUpdated: (uri: string) => void,
+  heard: Heard,
   signal: AbortSignal,
 ): void {
   const reach = async (): Promise<Bridge | undefined> => {
@@ -35,13 +42,13 @@ export function listenInSession(
     return era === "legacy" ? bridges.at(principal, target, capabilities) : undefined;
   };
   // It rejects when the client has disconnected.
-  waitUntil(listenForResources(reach, uris, onUpdated, signal).catch(() => undefined));
+  waitUntil(listenForResources(reach, uris, heard, signal).catch(() => undefined));
 }
 
 async function listenForResources(
   reach: () => Promise<Bridge | undefined>,
   uris: readonly string[],
-  onUpdated: (uri: string) => void,
+  { updated, broken }: Heard,
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; ; failures++) {
@@ -52,7 +59,11 @@ async function listenForResources(
       if (bridge === undefined) return;
       const updates = await bridge.listenForResources(uris);
       const openedAt = Date.now();
-      await listenTo(updates, onUpdated, signal);
+      try {
+        await listenTo(updates, updated, signal);
+      } finally {
+        if (!signal.aborted) broken();
+      }
       if (Date.now() - openedAt >= MIN_LIFE_MS) failures = 0;
     } catch {
       // The server cannot be reached, or the holder is being restarted.
@@ -63,7 +74,7 @@ async function listenForResources(
 /** Returns when the updates have ended or the signal is aborted. */
 async function listenTo(
   updates: ResourceUpdates,
-  onUpdated: (uri: string) => void,
+  onUpdated: Heard["updated"],
   signal: AbortSignal,
 ): Promise<void> {
   const hangUp = (): void => updates.close();
