@@ -9,8 +9,6 @@ const WINDOW_MS = 1000;
 const MOST = 256;
 
 interface Reports<Source> {
-  /** Whose report was new the last time. */
-  readonly by: Source;
   /** When a report was new the last time. */
   readonly at: number;
   /** The number of changes. */
@@ -34,21 +32,8 @@ export class Deduplicator<Source> {
       this.#recent.set(what, { ...recent, counts });
       return false;
     }
-    this.#recent.set(what, { by, at: now, changes: count, counts });
+    this.#recent.set(what, { at: now, changes: count, counts });
     dropOldest(this.#recent, MOST);
     return true;
-  }
-
-  /**
-   * The source reports nothing any more, for a while at least: what others report from now on is no repetition of what
-   * it has reported before.
-   *
-   * @returns whether another report was taken for a repetition just now, which may have been of a later change.
-   */
-  broken(what: string, by: Source): boolean {
-    const last = this.#recent.get(what);
-    this.#recent.delete(what);
-    if (last === undefined || last.by !== by || Date.now() - last.at >= WINDOW_MS) return false;
-    return [...last.counts.keys()].some((source) => source !== by);
   }
 }

@@ -25,7 +25,7 @@ import type { Interests, Topic } from "../../catalog/feeds.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
-import { type Heard, listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
+import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { retry } from "../../lib/retry.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
@@ -119,18 +119,13 @@ async function sendChanges(
       over.signal.throwIfAborted();
       await send(notificationOf(topic));
     });
-    const own: OwnSession = {
-      changed: (topic) => {
-        if (deduplicator.isNew(topic, "own")) queue.add(topic);
-      },
-      broken: (topic) => {
-        if (deduplicator.broken(topic, "own")) queue.add(topic);
-      },
+    const onChange = (topic: Topic): void => {
+      if (deduplicator.isNew(topic, "own")) queue.add(topic);
     };
     let replaced = new AbortController();
     const listenBeside = (): void => {
       const until = AbortSignal.any([over.signal, replaced.signal]);
-      listenInSessions(subscription, context, capabilities, own, until);
+      listenInSessions(subscription, context, capabilities, onChange, until);
     };
     /** What changes before the new accounts are listened at is in the gap that follows. */
     const listenAtOthers = async (): Promise<void> => {
@@ -191,32 +186,22 @@ async function sendChanges(
   }
 }
 
-/** What the client's own sessions say of the topics that it listens for. */
-interface OwnSession {
-  changed(topic: Topic): void;
-  /** Nothing is heard of it there until the session is listened in again. */
-  broken(topic: Topic): void;
-}
-
 /** Some servers announce the effects of a client's calls only in that client's session. */
 function listenInSessions(
   subscription: Subscription,
   context: ModernContext,
   capabilities: JsonObject,
-  own: OwnSession,
+  onChange: (topic: Topic) => void,
   signal: AbortSignal,
 ): void {
   for (const [slug, uris] of subscription.urisBySlug()) {
     const server = serverOf(context.endpoint, slug);
     const isAsked = new Set(uris);
-    const heard: Heard = {
-      updated: (uri) => {
-        if (isAsked.has(uri)) own.changed(topicOf(uri));
-      },
-      broken: () => uris.forEach((uri) => own.broken(topicOf(uri))),
+    const onUpdate = (uri: string): void => {
+      if (isAsked.has(uri)) onChange(topicOf(uri));
     };
     if (server === undefined) continue;
-    listenInSession(context, server.target, capabilities, uris, heard, signal);
+    listenInSession(context, server.target, capabilities, uris, onUpdate, signal);
   }
 }
 

@@ -15,13 +15,6 @@ const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
 /** Updates that end sooner than this count as one more failure. */
 const MIN_LIFE_MS = 1000;
 
-/** What a client's own session says. */
-export interface Heard {
-  readonly updated: (uri: string) => void;
-  /** Called when nothing more is heard until it is listened in again. */
-  readonly broken: () => void;
-}
-
 /**
  * Listens for resource updates in the client's session at a legacy server, if it has one there.
  * Returns at once, never throws, and ends with its signal.
@@ -33,7 +26,7 @@ export function listenInSession(
   target: UpstreamTarget,
   capabilities: JsonObject,
   uris: readonly string[],
-  heard: Heard,
+  onUpdated: (uri: string) => void,
   signal: AbortSignal,
 ): void {
   const reach = async (): Promise<Bridge | undefined> => {
@@ -42,13 +35,13 @@ export function listenInSession(
     return era === "legacy" ? bridges.at(principal, target, capabilities) : undefined;
   };
   // It rejects when the client has disconnected.
-  waitUntil(listenForResources(reach, uris, heard, signal).catch(() => undefined));
+  waitUntil(listenForResources(reach, uris, onUpdated, signal).catch(() => undefined));
 }
 
 async function listenForResources(
   reach: () => Promise<Bridge | undefined>,
   uris: readonly string[],
-  { updated, broken }: Heard,
+  onUpdated: (uri: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; ; failures++) {
@@ -59,11 +52,7 @@ async function listenForResources(
       if (bridge === undefined) return;
       const updates = await bridge.listenForResources(uris);
       const openedAt = Date.now();
-      try {
-        await listenTo(updates, updated, signal);
-      } finally {
-        if (!signal.aborted) broken();
-      }
+      await listenTo(updates, onUpdated, signal);
       if (Date.now() - openedAt >= MIN_LIFE_MS) failures = 0;
     } catch {
       // The server cannot be reached, or the holder is being restarted.
@@ -74,7 +63,7 @@ async function listenForResources(
 /** Returns when the updates have ended or the signal is aborted. */
 async function listenTo(
   updates: ResourceUpdates,
-  onUpdated: Heard["updated"],
+  onUpdated: (uri: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const hangUp = (): void => updates.close();

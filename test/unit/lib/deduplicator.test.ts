@@ -57,22 +57,6 @@ describe("a report", () => {
     );
   });
 
-  test.for([
-    { sources: "a", is: false, fresh: "b" },
-    { sources: "ab", is: true, fresh: "b" },
-    // The other one was first, and goes on.
-    { sources: "ba", is: false, fresh: "b" },
-  ])(
-    "after a source broke that said $sources is new: another one may have been missed: $is",
-    ({ sources, is, fresh }, { expect }) => {
-      const deduplicator = new Deduplicator<string>();
-      newReports(deduplicator, sources);
-      expect(deduplicator.broken("x", "a")).toBe(is);
-      expect(newReports(deduplicator, "b")).toBe(fresh);
-      expect(deduplicator.broken("y", "a")).toBe(false);
-    },
-  );
-
   test("is remembered only up to a bound", ({ expect }) => {
     const deduplicator = new Deduplicator<string>();
     for (let n = 0; n <= 256; n++) deduplicator.isNew(String(n), "a");

@@ -32,8 +32,6 @@ class Listener {
   readonly reply: Promise<Reply>;
   /** Says in the session that this has changed. */
   say: (uri: string) => void = unused;
-  /** Ends the updates of the session: its holder is lost. */
-  breakOff: () => void = unused;
   /** The number of sessions that it listens in. */
   listening = 0;
   /** Room for its notifications. */
@@ -87,20 +85,16 @@ class Listener {
   #listenInSession(slug: string, able: unknown, uris: unknown): ResourceUpdates {
     this.attended.push({ slug, able, uris });
     this.listening += 1;
-    let [isOpen, isLost] = [true, false];
+    let isOpen = true;
     const said: string[] = [];
     let wake: (() => void) | undefined;
     this.say = (uri) => {
       said.push(uri);
       wake?.();
     };
-    this.breakOff = () => {
-      isLost = true;
-      wake?.();
-    };
     return {
       next: async () => {
-        if (isOpen && !isLost && said.length === 0) {
+        if (isOpen && said.length === 0) {
           await new Promise<void>((resolve) => (wake = resolve));
         }
         return said.shift();
@@ -163,35 +157,6 @@ describe("a listener", () => {
     listener.news(2);
     await settle();
     listener.say(URI);
-    await settle();
-    expect(listener.received).toEqual([URI, URI]);
-    listener.hangUp();
-  });
-
-  test("is notified of a second change that the feed alone announces, as its session is lost", async ({
-    expect,
-  }) => {
-    const listener = await begin();
-    listener.say(URI);
-    await settle();
-    listener.breakOff();
-    await settle(300);
-    listener.news(1);
-    await settle();
-    expect(listener.received).toEqual([URI, URI]);
-    listener.hangUp();
-  });
-
-  test("is notified again where the second came before the news that its session is lost", async ({
-    expect,
-  }) => {
-    const listener = await begin();
-    listener.say(URI);
-    await settle();
-    listener.news(1);
-    await settle(300);
-    expect(listener.received).toEqual([URI]);
-    listener.breakOff();
     await settle();
     expect(listener.received).toEqual([URI, URI]);
     listener.hangUp();

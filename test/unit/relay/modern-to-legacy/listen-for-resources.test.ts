@@ -60,15 +60,12 @@ class World {
       void promise.then(() => (this.isOver = true));
     };
     const scope = { bridges, principal: "alice", waitUntil };
-    const heard = {
-      updated: (uri: string) => void this.received.push(uri),
-      broken: () => undefined,
-    };
+    const onUpdate = (uri: string): void => void this.received.push(uri);
     const target =
       answer === undefined
         ? fakeTarget(() => json({}, { status: 500 }), { era: "legacy" })
         : fakeTarget(answer);
-    listenInSession(scope, target, { roots: {} }, URIS, heard, this.#leaving.signal);
+    listenInSession(scope, target, { roots: {} }, URIS, onUpdate, this.#leaving.signal);
   }
 
   get newest(): Way {
