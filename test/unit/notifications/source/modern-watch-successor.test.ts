@@ -120,6 +120,14 @@ class Watched {
     return [first, await this.stream(1)];
   }
 
+  /** @returns the stream that was replaced, and its successor, which stands. */
+  async replaced(): Promise<readonly [Stream, Stream]> {
+    const [first, second] = await this.succeeded();
+    second.acknowledge();
+    await until(() => this.watch.verdict("uri:file:///a") === true, "the successor stands");
+    return [first, second];
+  }
+
   async stream(index: number): Promise<Stream> {
     await until(() => this.streams.length > index, `listen stream ${index}`);
     const stream = this.streams[index];
@@ -167,9 +175,7 @@ test("what was on its way on the first stream is announced after the acknowledge
   expect,
 }) => {
   const watched = new Watched();
-  const [first, second] = await watched.succeeded();
-  second.acknowledge();
-  await until(() => watched.watch.verdict("uri:file:///a") === true, "the successor stands");
+  const [first, second] = await watched.replaced();
   first.tell(TOOLS_CHANGED);
   // It may come on the second stream, too.
   second.tell(TOOLS_CHANGED);
@@ -190,9 +196,7 @@ test("a change that both streams bring for as long as the first is read is annou
   expect,
 }) => {
   const watched = new Watched();
-  const [first, second] = await watched.succeeded();
-  second.acknowledge();
-  await until(() => watched.watch.verdict("uri:file:///a") === true, "the successor stands");
+  const [first, second] = await watched.replaced();
   second.tell(PROMPTS_CHANGED);
   await until(() => watched.changed.length > 0, "the second stream has caught up");
   first.tell(TOOLS_CHANGED);
@@ -250,9 +254,7 @@ test.for<Topic>(["tools", "uri:file:///a"])(
 
 test("a change of a resource that both streams bring is announced once", async ({ expect }) => {
   const watched = new Watched();
-  const [first, second] = await watched.succeeded();
-  second.acknowledge();
-  await until(() => watched.watch.verdict("uri:file:///a") === true, "the successor stands");
+  const [first, second] = await watched.replaced();
   for (const stream of [first, second]) stream.tell(updated("file:///a"));
   await watched.read(first, "file:///first");
   await watched.read(second, "file:///second");
